@@ -59,11 +59,14 @@ function buildPython(document: string, target: string): void {
     { encoding: 'utf8', env: { ...process.env, PATH: `${commands}:${process.env.PATH}` } },
   )
   if (status !== 0) throw new Error(`The Python client could not be generated:\n${stdout}${stderr}`)
+  // The generator's own README is about the generator.
+  cpSync(join(sources, 'python', 'README.md'), join(target, 'README.md'))
+  cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'))
   const setup = join(target, 'setup.py')
   const code = readFileSync(setup, 'utf8')
   // Python writes a candidate as 1.0.0rc1: https://packaging.python.org/en/latest/specifications/version-specifiers
   const pythonVersion = version.replace(/-rc\./, 'rc')
-  const versioned = code.replace(/version="[^"]*"/, `version="${pythonVersion}"`)
+  const versioned = code.replace(/version="[^"]*"/, `version="${pythonVersion}",\n    license="${license}"`)
   if (!versioned.includes(pythonVersion)) throw new Error('setup.py names no version')
   writeFileSync(setup, versioned)
 }

@@ -35,7 +35,9 @@ export async function buildNode({ target = join(root, 'dist', 'node') }: BuildOp
       recursive: true,
       filter: (path) => !path.endsWith('.ts'),
     })
-  await buildConsole({ folder: join(target, 'dist', 'console') })
+  // Built in the folder that every run has, where the same sources are built once.
+  await buildConsole()
+  cpSync(join(root, 'dist', 'console'), join(target, 'dist', 'console'), { recursive: true })
 }
 
 function emit(target: string): void {

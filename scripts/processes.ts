@@ -14,18 +14,21 @@ export interface Running {
   pid: number
   /** From the start of the process until it was ready. */
   readyInMs: number
+  /** What it has printed on stdout until it was ready. */
+  banner: string
   stop(): Promise<void>
 }
 
-/** Starts the real service on a free port, with its log in the folder. */
+/** Starts the real service on a free port, with its log in the folder. @param tree another checkout, to compare with */
 export async function startService(
   folder: string,
   environment: Record<string, string> = {},
   args: string[] = [],
+  tree = repository,
 ): Promise<Running> {
   const logFile = join(folder, 'service.log')
   const log = openSync(logFile, 'w')
-  const starting = startProgram(process.execPath, [join(repository, 'src/main.ts'), ...args], {
+  const starting = startProgram(process.execPath, [join(tree, 'src/main.ts'), ...args], {
     address: /^\s*Callbook\s+(http\S+)/m,
     ready: '/ready',
     log,
@@ -61,10 +64,14 @@ export async function startProgram(
   const env = { PATH: process.env.PATH, ...environment }
   const child = spawn(program, args, { cwd: repository, stdio: ['ignore', 'pipe', log], env })
   killOnExit(child)
+  let banner = ''
+  child.stdout?.on('data', (part) => {
+    banner += part
+  })
   const url = await addressOf(child, address)
   if (ready) await untilReady(url + ready)
   if (child.pid === undefined) throw new Error(`${program} did not start`)
-  return { url, pid: child.pid, readyInMs: performance.now() - startedAt, stop: () => end(child) }
+  return { url, pid: child.pid, readyInMs: performance.now() - startedAt, banner, stop: () => end(child) }
 }
 
 export function freePort(): Promise<number> {

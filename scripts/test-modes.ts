@@ -6,20 +6,20 @@ import { readdirSync } from 'node:fs'
 
 const modes = process.argv.length > 2 ? process.argv.slice(2) : ['remote', 'replica']
 const tests = [
-  'tests/auth/keys.test.ts',
+  'tests/access/keys/keys.test.ts',
   'tests/calls',
   'tests/changes',
   // Browsers show the same in each mode.
   ...readdirSync('tests/console')
     .filter((name) => name.endsWith('.test.ts') && !name.endsWith('.browser.test.ts'))
     .map((name) => `tests/console/${name}`),
-  'tests/erasure/erasure-requests.test.ts',
+  'tests/privacy/erasure-requests.test.ts',
   'tests/http',
   'tests/knowledge/bad-input.test.ts',
   'tests/knowledge/erasure.test.ts',
   'tests/knowledge/indexing/indexer.test.ts',
   'tests/knowledge/knowledge.test.ts',
-  'tests/knowledge/protocols',
+  'tests/agents',
   'tests/knowledge/search',
   'tests/services.test.ts',
   'tests/sources',
@@ -27,7 +27,7 @@ const tests = [
 let hasFailed = false
 for (const mode of modes) {
   process.stdout.write(`CALLBOOK_TEST_MODE=${mode}\n`)
-  const { status } = spawnSync(process.execPath, ['test', '--timeout', '60000', ...tests], {
+  const { status } = spawnSync(process.execPath, ['test', '--isolate', ...tests], {
     env: { ...process.env, CALLBOOK_TEST_MODE: mode },
     stdio: 'inherit',
   })

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
-import { distance } from 'fastest-levenshtein'
 import ipaddr from 'ipaddr.js'
+import { isOneSlip } from './names.ts'
 
 const embeddingProviders = ['huggingface', 'builtin', 'local'] as const
 const roles = ['owner', 'member', 'viewer'] as const
@@ -416,17 +416,6 @@ function isAddressOrRange(entry: string): boolean {
   const bitsMin = family === 6 && ipaddr.IPv6.parse(address).isIPv4MappedAddress() ? 96 : 0
   return (
     /^(0|[1-9][0-9]{0,2})$/.test(bits) && Number(bits) >= bitsMin && Number(bits) <= (family === 4 ? 32 : 128)
-  )
-}
-
-/** Whether a letter was added, left out or mistaken, or two were exchanged. */
-function isOneSlip(name: string, known: string): boolean {
-  if (Math.abs(name.length - known.length) > 1) return false
-  const letters = distance(name, known)
-  if (letters !== 2 || name.length !== known.length) return letters === 1
-  const at = [...name].findIndex((letter, place) => letter !== known[place])
-  return (
-    name[at] === known[at + 1] && name[at + 1] === known[at] && name.slice(at + 2) === known.slice(at + 2)
   )
 }
 

@@ -52,6 +52,8 @@ export interface AppErrorOptions {
   retryAfterSeconds?: number | undefined
   /** Further response headers, such as `Allow`. */
   headers?: Record<string, string>
+  /** Whether whoever noticed the reason has logged it, so that nobody who meets it need. */
+  isLogged?: boolean
   cause?: unknown
 }
 
@@ -66,6 +68,7 @@ export class AppError extends Error {
   readonly errors: FieldError[] | undefined
   readonly retryAfterSeconds: number | undefined
   readonly headers: Record<string, string>
+  readonly isLogged: boolean
 
   constructor(code: ErrorCode, title: string, options: AppErrorOptions = {}) {
     super(options.detail ?? title, { cause: options.cause })
@@ -76,11 +79,18 @@ export class AppError extends Error {
     this.errors = options.errors
     this.retryAfterSeconds = options.retryAfterSeconds
     this.headers = options.headers ?? {}
+    this.isLogged = options.isLogged ?? false
   }
 
   get status(): number {
     return errorStatus[this.code]
   }
+}
+
+/** Whether the error, or one of its causes, has been logged where it was noticed. */
+export function isLogged(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return (error instanceof AppError && error.isLogged) || isLogged(error.cause)
 }
 
 export function notFound(detail: string): AppError {

@@ -1,10 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
+import { compileIpRules } from './access/keys/ip-rules.ts'
+import { ownKeyRoutes } from './access/keys/routes.ts'
+import { difyProtocol, difyRoutes } from './agents/dify-routes.ts'
+import { knowledgeTools } from './agents/mcp-tools.ts'
+import { toolProtocol, toolRoutes } from './agents/tool-routes.ts'
+import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './agents/vapi-routes.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import { AlertMessage } from './alerts/schemas.ts'
 import { analysisRoutes } from './analysis/routes.ts'
-import { compileIpRules } from './auth/ip-rules.ts'
-import { ownKeyRoutes } from './auth/routes.ts'
 import { figureTool } from './calls/figures/mcp-tool.ts'
 import { figureRoutes } from './calls/figures/routes.ts'
 import { callTools } from './calls/mcp-tools.ts'
@@ -19,14 +23,14 @@ import { Call } from './calls/schemas.ts'
 import { changeRoutes, consoleChangeRoutes } from './changes/routes.ts'
 import { consoleApi } from './console/api-routes.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
-import { erasureRoutes } from './erasure/routes.ts'
 import { guideRoutes } from './guide/routes.ts'
 import { Admission, type WorkLimit } from './http/admission.ts'
-import { authenticate, keyAuthentication } from './http/authenticate.ts'
+import { authenticate, keyAuthentication, rateLimit } from './http/authenticate.ts'
 import { personAuthentication } from './http/authenticate-person.ts'
 import { clientAddress, type PeerAddress } from './http/client-address.ts'
 import { directRead } from './http/direct-read.ts'
 import { docsHeaders, docsRoutes, docsScriptPath } from './http/docs-routes.ts'
+import type { Http } from './http/http.ts'
 import { ignoredNames, type Route } from './http/ignored-names.ts'
 import { jsonBody } from './http/json-body.ts'
 import { openApi } from './http/openapi.ts'
@@ -39,17 +43,13 @@ import { RouteTable } from './http/route-table.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { bodyLimit, surfaces } from './http/surface.ts'
 import { tooManyTexts } from './knowledge/chunking/text-threads.ts'
-import { fileBytesMax, tooManyFiles } from './knowledge/files/file-reader.ts'
-import { difyProtocol, difyRoutes } from './knowledge/protocols/dify-routes.ts'
-import { knowledgeTools } from './knowledge/protocols/mcp-tools.ts'
-import { toolProtocol, toolRoutes } from './knowledge/protocols/tool-routes.ts'
-import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './knowledge/protocols/vapi-routes.ts'
-import { callIdOf } from './knowledge/questions/recorded-search.ts'
+import { tooManyFiles } from './knowledge/files/file-reader.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import { Item } from './knowledge/schemas.ts'
 import { tooManySearches } from './knowledge/search/search.ts'
 import { mcpRoutes } from './mcp/mcp-routes.ts'
 import { type RequestRecord, requestLines } from './observability/log.ts'
+import { erasureRoutes } from './privacy/routes.ts'
 import { consoleRecordingRoutes, recordingRoutes, recordingUploadRoutes } from './recordings/routes.ts'
 import type { Services } from './services/services.ts'
 import { livekitProtocol, livekitRoutes } from './sources/otel/livekit-routes.ts'
@@ -68,12 +68,12 @@ export function createServer(
   recordRequest: (record: RequestRecord) => void = requestLines(services.log),
   keepOpen: (request: Request) => void = () => undefined,
 ) {
-  const { config, log, metrics, database, recordedSearch, changeTags } = services
+  const { config, log, metrics, database } = services
   const { publicUrl } = config
   const authentication = createAuthentication(services, peerAddress)
   const { contexts, authenticatePerson, authenticateKey, peerOf } = authentication
   const buffers = new ResponseBuffers()
-  const callAnswers = new CallAnswers(services.calls, changeTags, buffers)
+  const callAnswers = new CallAnswers(services.calls, services.changeTags, buffers)
   const logFailure = (message: string) => (error: unknown, request: Request) =>
     log.error({ error, requestId: contexts.of(request).requestId }, message)
   const routes: () => RouteTable = once((): RouteTable => new RouteTable(app.routes))
@@ -83,15 +83,10 @@ export function createServer(
   }
   const onUnexpected = (error: unknown, requestId: string) => log.error({ error, requestId }, 'internal')
   const answerError = errorAnswers({ contexts, routes, answerTo: database.answerTo, onUnexpected })
-  /** The parts that routes choose from. */
-  const parts = {
-    ...services,
+  const http: Http = {
     ...authentication,
-    search: recordedSearch,
     buffers,
     publicUrl,
-    version,
-    callAnswers,
     onUnexpected,
     onFailure: logFailure('internal'),
     keepOpen: (request: Request) => {
@@ -100,6 +95,7 @@ export function createServer(
       keepOpen(context.received)
     },
   }
+  const { openSessions } = services.console
 
   // By default, Elysia reads a host name of fewer than four characters, such as `api`, as part of the path.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
@@ -121,24 +117,20 @@ export function createServer(
       }),
     )
     .use(problems(answerError))
-    .use(authenticate(parts))
+    .use(authenticate({ ...services, ...authentication, publicUrl }))
     // Before jsonBody, because JSON-RPC answers a bad body in its own way, and lines are not read at once.
     .use(
-      mcpRoutes({
-        ...parts,
-        callIdOf,
-        tools: [
-          ...knowledgeTools(services.knowledge, recordedSearch),
-          ...callTools(services.calls),
-          figureTool(services.figures),
-        ],
-      }),
+      mcpRoutes(http, [
+        ...knowledgeTools(services.knowledge, services.recordedSearch),
+        ...callTools(services.calls),
+        figureTool(services.figures),
+      ]),
     )
-    .use(ingestLinesRoutes({ ...parts, ingest: services.requestIngest }))
-    .use(recordingUploadRoutes(parts))
-    .use(otlpRoutes(parts))
-    .use(sourceRoutes(parts))
-    .use(livekitRoutes(parts))
+    .use(ingestLinesRoutes(http, services.requestIngest))
+    .use(recordingUploadRoutes(http, services.recordings))
+    .use(otlpRoutes(http, services.callSessions))
+    .use(sourceRoutes(http, services))
+    .use(livekitRoutes(http, services))
     .use(
       jsonBody({
         ...authentication,
@@ -154,7 +146,7 @@ export function createServer(
     .use(ignoredNames({ contexts, routes: (): readonly Route[] => app.routes }))
     .use(
       openApi({
-        ...parts,
+        version,
         scriptPath: docsScriptPath,
         securitySchemes: vapiSecuritySchemes,
         webhooks: describeWebhooks({ Call, Item, AlertMessage }),
@@ -166,7 +158,7 @@ export function createServer(
     .use(
       serviceRoutes({
         notReadyBecause: services.notReadyBecause,
-        problem: database.problem,
+        problem: services.problem,
         replication: database.replication,
         metricsText: () => metrics.text(),
         metricsToken: config.metricsToken,
@@ -174,23 +166,23 @@ export function createServer(
         peerAddress: peerOf,
       }),
     )
-    .use(callRoutes(parts))
-    .use(figureRoutes(services))
-    .use(recordingRoutes(parts))
-    .use(knowledgeRoutes({ ...parts, tags: changeTags }))
+    .use(callRoutes(http, { ...services, callAnswers }))
+    .use(figureRoutes(services.figures))
+    .use(recordingRoutes(http, services))
+    .use(knowledgeRoutes(http, services))
     .use(analysisRoutes(services))
-    .use(alertRoutes(services))
+    .use(alertRoutes(services.alerts))
     .use(erasureRoutes(services))
     .use(ownKeyRoutes(services.keys))
-    .use(changeRoutes({ ...parts, records: { Call, Item } }))
-    .use(vapiRoutes({ search: recordedSearch, onFailure: logFailure('A search for Vapi failed') }))
-    .use(difyRoutes(parts))
-    .use(toolRoutes({ search: recordedSearch, onFailure: logFailure('A search for a tool failed') }))
+    .use(changeRoutes(http, services, { Call, Item }))
+    .use(vapiRoutes({ search: services.recordedSearch, onFailure: logFailure('A search for Vapi failed') }))
+    .use(difyRoutes({ ...services, search: services.recordedSearch }))
+    .use(toolRoutes({ search: services.recordedSearch, onFailure: logFailure('A search for a tool failed') }))
     // With their own buffers, so that clients that do not read their answers keep nobody from writing.
-    .use(ingestRoutes(services.requestIngest, new ResponseBuffers()))
-    .use(consoleChangeRoutes({ ...parts, sessions: services.console.openSessions }))
-    .use(consoleExportRoutes({ ...parts, sessions: services.console.openSessions }))
-    .use(consoleRecordingRoutes({ ...parts, sessions: services.console.openSessions }))
+    .use(ingestRoutes(services.requestIngest, new ResponseBuffers(' Nothing was written.')))
+    .use(consoleChangeRoutes(http, openSessions, services))
+    .use(consoleExportRoutes(http, openSessions, services))
+    .use(consoleRecordingRoutes(http, openSessions, services))
     .use(consoleApi({ ...services, buffers, publicUrl }))
     .use(pagesRoutes(consoleFolder))
   return app
@@ -213,7 +205,7 @@ function createAuthentication(services: Services, peerAddress: PeerAddress) {
       protocols: [vapiProtocol, difyProtocol, toolProtocol, otlpProtocol, livekitProtocol],
       docsHeaders,
     }),
-    bodyLimit({ bytesMax: bodyBytesMax, fileBytesMax, recordingBytesMax }),
+    bodyLimit({ bytesMax: bodyBytesMax, recordingBytesMax }),
   )
   const peerOf = (request: Request) => peerAddress(contexts.of(request).received)
   // Rules compiled from an empty list would trust everyone.
@@ -224,12 +216,14 @@ function createAuthentication(services: Services, peerAddress: PeerAddress) {
   }
   const admission = new Admission(contexts, bodyBytesMax, workLimits(services))
   const rateLimiter = perMinute > 0 ? new RateLimiter({ perMinute, now: Date.now }) : null
+  const limitRate = rateLimit(rateLimiter, contexts)
   return {
     contexts,
     peerOf,
     clientAddress: addressOf,
     admission,
-    authenticateKey: keyAuthentication({ ...services, admission, rateLimiter, clientAddress: addressOf }),
+    limitRate,
+    authenticateKey: keyAuthentication({ ...services, admission, limitRate, clientAddress: addressOf }),
     authenticatePerson: personAuthentication({ ...services.console, contexts }),
   }
 }

@@ -8,8 +8,12 @@ import {
 } from '@sinclair/typebox'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { type FieldError, invalidRequest } from './errors.ts'
+import { limits } from './limits.ts'
 
 const nameCharsMax = 200
+const membersMax = limits.jsonMembers.most
+const memberBytesMin = 2
+const [space, quote, comma, backslash, openingBrace, closingBrace] = [0x20, 0x22, 0x2c, 0x5c, 0x7b, 0x7d]
 
 // Joiners, variation selectors and tags where they shape what is seen: https://www.unicode.org/reports/tr31/#Layout_and_Format_Control_Characters
 // and https://www.unicode.org/reports/tr51/#Emoji_Sequences
@@ -111,7 +115,7 @@ export function compileCheck<S extends TSchema>(
 ): (value: unknown) => Static<S> {
   let validate: ValidateFunction | undefined
   return (value) => {
-    validate ??= new Ajv({ allErrors: true, strict: false, verbose: true, formats }).compile(
+    validate ??= new Ajv({ allErrors: true, strict: false, verbose: true, formats, keywords }).compile(
       withGuardedItems(schema),
     )
     if (validate(value)) return value as Static<S>
@@ -135,6 +139,15 @@ const formats = {
   'date-time': true as const,
   name: (text: string) => text.length > 2 * nameCharsMax || hiddenProblem(text) === null,
 }
+
+/** The most bytes of UTF-8 that a text may have. */
+const keywords = [
+  {
+    keyword: 'x-bytesMax',
+    type: 'string' as const,
+    validate: (bytesMax: number, text: string) => Buffer.byteLength(text) <= bytesMax,
+  },
+]
 
 /** Checks an array's entries only when it is not too long: millions of entries could each be an error. */
 function withGuardedItems(schema: object): object {
@@ -214,6 +227,8 @@ function sentence(error: ErrorObject): string {
         : `must be at least ${error.params.limit} characters`
     case 'maxLength':
       return `must be at most ${error.params.limit} characters`
+    case 'x-bytesMax':
+      return `must be at most ${error.schema} bytes of UTF-8`
     case 'minItems':
       return `must have at least ${error.params.limit} ${error.params.limit === 1 ? 'entry' : 'entries'}`
     case 'maxItems':
@@ -244,13 +259,45 @@ function withArticle(type: string | string[]): string {
     .join(' or ')
 }
 
-/** The value of a JSON text; undefined if it is not JSON: no JSON value is. */
+/** The value of a JSON text; undefined if it is not JSON, or has too many members: no JSON value is. */
 export function jsonOf(text: string): unknown {
+  return hasTooManyMembers(text) ? undefined : parseJsonText(text)
+}
+
+/** The value of a JSON text whose members were counted; undefined if it is not JSON. */
+export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+/**
+ * Whether the objects and arrays of a JSON text have more members than any may have: parsed, a member takes up to a
+ * hundred times its bytes. Counts them without parsing: each has a comma before it, or is the first.
+ */
+export function hasTooManyMembers(json: Uint8Array | string): boolean {
+  if (json.length <= membersMax * memberBytesMin) return false
+  const bytes = typeof json === 'string' ? Buffer.from(json) : json
+  let members = 0
+  let isFirst = false
+  for (let at = 0; at < bytes.length && members <= membersMax; at++) {
+    const byte = bytes[at] ?? 0
+    if (byte <= space) continue
+    // With this bit, brackets are braces.
+    const brace = byte | 0x20
+    if (byte === comma || (isFirst && brace !== closingBrace)) members++
+    isFirst = brace === openingBrace
+    if (byte === quote) at = endOfText(bytes, at)
+  }
+  return members > membersMax
+}
+
+function endOfText(bytes: Uint8Array, start: number): number {
+  let at = start + 1
+  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
+  return at
 }
 
 /** The value at a path within what another program sent; undefined where nothing is. */
@@ -262,7 +309,7 @@ export function valueAt(value: unknown, ...path: readonly (string | number)[]): 
 }
 
 /** Levels of nesting a field's value may have. */
-const depthMax = 100
+const depthMax = limits.jsonLevels.most
 const fieldCharsMax = 200
 
 /** The problem with a value that cannot be returned unchanged, or is nested too deep; null if there is none. */

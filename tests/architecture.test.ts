@@ -1,24 +1,32 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { importsOf, partOf, resolveImport } from '../scripts/imports.ts'
+import { coreOver } from './support/core.ts'
+import { openFreshDatabase } from './support/database.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+/** The floors of the house, from the ground: a feature may know those below it, at run time their schemas only. */
 const features = [
   'audit',
-  'auth',
-  'projects',
-  'calls',
-  'knowledge',
   'erasure',
+  'projects',
+  'access',
+  'calls',
+  'recordings',
+  'knowledge',
+  'webhooks',
+  'alerts',
+  'analysis',
+  'privacy',
+  'agents',
+  'sources',
   'changes',
   'console',
-  'sources',
-  'webhooks',
-  'recordings',
-  'analysis',
-  'alerts',
 ]
+/** The one file of each that builds its parts. */
+const opens = /^src\/([a-z]+)\/open-\1\.ts$/
 const starts = ['src/main.ts', 'src/node.ts', 'src/deno.ts', 'src/start/start.ts']
 
 interface SourceFile {
@@ -36,8 +44,6 @@ const transpilers = {
   ts: new Bun.Transpiler({ loader: 'ts', target: 'bun' }),
   tsx: new Bun.Transpiler({ loader: 'tsx', target: 'bun' }),
 }
-/** Biome writes every import and `export … from` in this form. */
-const importForm = /^(?:import|export)\b[^'";]*?\bfrom '([^']+)'|\bimport\('([^']+)'\)/gm
 const everything = [...new Bun.Glob('{src,scripts}/**/*.{ts,tsx}').scanSync(root)].sort().map(readSource)
 /** The page: a program of its own, which runs in browsers. */
 const page = everything.filter(({ path }) => isOfPage(path))
@@ -51,17 +57,9 @@ function isOfPage(path: string): boolean {
 function readSource(path: string): SourceFile {
   const text = readFileSync(join(root, path), 'utf8')
   const transpiler = transpilers[path.endsWith('.tsx') ? 'tsx' : 'ts']
-  const resolve = (target: string) =>
-    target.startsWith('.') ? relative(root, join(root, dirname(path), target)) : target
-  const runtimeImports = transpiler.scanImports(text).map((found) => resolve(found.path))
-  const written = [...text.matchAll(importForm)].map(([, from, lazy]) => resolve(from ?? lazy ?? ''))
-  const imports = [...new Set([...runtimeImports, ...written])]
+  const runtimeImports = transpiler.scanImports(text).map((found) => resolveImport(path, found.path))
+  const imports = [...new Set([...runtimeImports, ...importsOf(path, text)])]
   return { path, code: transpiler.transformSync(text), imports, runtimeImports }
-}
-
-/** The folder or the file under src/ that a path belongs to: `calls` or `errors`; a package is none. */
-function partOf(path: string): string | null {
-  return /^src\/([^/]+?)(\.ts|\/.*)$/.exec(path)?.[1] ?? null
 }
 
 /** The only files of a feature that know of HTTP. */
@@ -130,38 +128,102 @@ describe('who may import whom', () => {
     expect(breaches(others, (target) => target === 'src/services/services.ts', 'runtimeImports')).toEqual([])
   })
 
-  // The audit trail is below the others: an audit entry is part of the batch that does the work. The console is above
-  // them: it names their types, and checks requests by their schemas.
-  test('features do not import each other, but for the audit trail', () => {
+  test('features know only the floors below them', () => {
     const inFeatures = source.filter(({ path }) => features.includes(partOf(path) ?? ''))
-    const isForbidden = (target: string, file: SourceFile) =>
-      isOtherFeature(target, file) && partOf(target) !== 'audit'
-    const others = inFeatures.filter(({ path }) => partOf(path) !== 'console')
-    expect(breaches(others, isForbidden)).toEqual([])
-    const console = inFeatures.filter(({ path }) => partOf(path) === 'console')
-    const isNoSchema = (target: string, file: SourceFile) =>
-      isForbidden(target, file) && !target.endsWith('/schemas.ts')
-    expect(breaches(console, isNoSchema, 'runtimeImports')).toEqual([])
-    const audit = inFeatures.filter(({ path }) => partOf(path) === 'audit')
-    expect(breaches(audit, isOtherFeature)).toEqual([])
+    const floorOf = (path: string) => features.indexOf(partOf(path) ?? '')
+    const isAbove = (target: string, { path }: SourceFile) => floorOf(target) > floorOf(path)
+    expect(breaches(inFeatures, isAbove)).toEqual([])
   })
 
-  test('the console is a leaf: only the server and the file that builds it import from it, types included', () => {
-    const mayImport = ['src/server.ts', 'src/services/console.ts']
+  // The audit trail belongs to the ground: an audit entry is part of the batch that does the work. The console and the
+  // agents' protocols check requests by the schemas of others, and agents are told passages as they are embedded.
+  test('at run time a feature uses no other but what it is given, and only one file builds its parts', () => {
+    const inFeatures = source.filter(({ path }) => features.includes(partOf(path) ?? '') && !opens.test(path))
+    const isUsed = (target: string, file: SourceFile) =>
+      isOtherFeature(target, file) &&
+      partOf(target) !== 'audit' &&
+      !(['console', 'agents'].includes(partOf(file.path) ?? '') && /\/(schemas|docs|chunk)\.ts$/.test(target))
+    expect(breaches(inFeatures, isUsed, 'runtimeImports')).toEqual([])
+    const others = source.filter(({ path }) => path !== 'src/services/services.ts')
+    expect(breaches(others, (target) => opens.test(target), 'runtimeImports')).toEqual([])
+  })
+
+  test('work in the background is a job: nothing of a feature makes its own loop, timer or lease', () => {
+    // What is still to be converted.
+    const left = [
+      'src/changes/change-watch.ts',
+      'src/erasure/sweeper.ts',
+      'src/knowledge/indexing/index/indexes.ts',
+      'src/knowledge/indexing/index/project-index.ts',
+      'src/knowledge/questions/questions.ts',
+    ]
+    const inFeatures = source.filter(({ path }) => features.includes(partOf(path) ?? ''))
+    const loops = linesLike(/\bnew Background\(/, inFeatures).map((line) => line.split(':')[0] ?? '')
+    expect(loops.sort()).toEqual(left)
+    expect(breaches(inFeatures, (target) => target === 'src/core/lease.ts')).toEqual([])
+    // Both watch one piece of work, and end with it.
+    const intervals = linesLike(/\bsetInterval\(/, inFeatures).map((line) => line.split(':')[0])
+    expect(intervals).toEqual(['src/knowledge/files/file-reader.ts', 'src/knowledge/indexing/leases.ts'])
+  })
+
+  test('a part takes the core whole: no class of a feature lists again what the core has', async () => {
+    const { database, close } = await openFreshDatabase()
+    const ofCore = Object.keys(await coreOver(database, () => undefined))
+    await close()
+    const inFeatures = source.filter(({ path }) => features.includes(partOf(path) ?? ''))
+    const repeated = inFeatures.flatMap(({ path }) => {
+      const text = readFileSync(join(root, path), 'utf8')
+      return [...text.matchAll(/interface (\w+) (?:extends [^{]+)?\{\n(.*?)\n\}/gs)]
+        .filter(([, name]) => new RegExp(`constructor\\([^)]*\\b${name}\\b`).test(text))
+        .flatMap(([, name, body = '']) =>
+          [...body.matchAll(/^ {2}(\w+)\??[:(]/gm)].map(([, member = '']) => ({ name, member })),
+        )
+        .filter(({ member }) => ofCore.includes(member))
+        .map(({ name, member }) => `${path}: ${name}.${member}`)
+    })
+    expect(repeated.sort()).toEqual([
+      // Is opened before the core.
+      'src/analysis/chat-model.ts: ChatModelOptions.now',
+      // Is a part of the core.
+      ...['log', 'now', 'read', 'recordHash', 'store', 'write'].map(
+        (member) => `src/audit/audit-trail.ts: AuditTrailOptions.${member}`,
+      ),
+      // Work on fakes, and with files.
+      ...['database', 'log', 'owner'].map((member) => `src/erasure/sweeper.ts: SweeperOptions.${member}`),
+      'src/knowledge/indexing/index/project-index.ts: ProjectIndexOptions.log',
+      'src/recordings/bucket-files.ts: BucketOptions.generation',
+    ])
+  })
+
+  test('the page of the services fits on a page, and the core stands on the ground alone', () => {
+    const page = readFileSync(join(root, 'src/services/services.ts'), 'utf8')
+    expect(page.split('\n').length).toBeLessThanOrEqual(200)
+    const ground = ['core', 'config', 'db', 'threads', 'observability', 'audit']
+    const ofCore = source.filter(({ path }) => partOf(path) === 'core')
+    const isAbove = (target: string) => !ground.includes(partOf(target) ?? 'core')
+    expect(breaches(ofCore, isAbove)).toEqual([])
+  })
+
+  test('the console is a leaf: only the server and the page that opens it import from it, types included', () => {
+    const mayImport = ['src/server.ts', 'src/services/services.ts']
     const others = source.filter(({ path }) => partOf(path) !== 'console' && !mayImport.includes(path))
     expect(breaches(others, (target) => partOf(target) === 'console')).toEqual([])
   })
 
   test('domain files rest on the database, the threads, the log and the pure modules, and know no HTTP', () => {
     const below = [
+      'core',
       'db',
       'threads',
       'observability',
       'errors',
       'ids',
       'identity',
+      'names',
       'shared-limit',
+      'limits',
       'validation',
+      'version',
       'text',
       'redaction',
       'mcp',
@@ -182,7 +244,7 @@ describe('who may import whom', () => {
   })
 
   test('src/http knows no feature but the pure rules of keys and addresses, and no database', () => {
-    const pure = ['src/auth/token.ts', 'src/auth/ip-rules.ts']
+    const pure = ['src/access/keys/token.ts', 'src/access/keys/ip-rules.ts']
     const http = source.filter(({ path }) => partOf(path) === 'http')
     expect(
       breaches(http, (target) => {
@@ -194,7 +256,9 @@ describe('who may import whom', () => {
           'errors',
           'ids',
           'identity',
+          'names',
           'shared-limit',
+          'limits',
           'validation',
           'version',
         ]
@@ -229,14 +293,15 @@ describe('who may import whom', () => {
     expect(linesLike(/\bnew Worker\(/, others)).toEqual([])
   })
 
-  test('the pure modules and the configuration stand on nothing of ours; the validation on the errors', () => {
+  test('the pure modules stand on nothing of ours; the validation on the errors and limits, the configuration on the rules of names', () => {
     const base = source.filter(({ path }) =>
-      /^src\/((errors|ids|identity|config|shared-limit|validation)\.ts$|text\/)/.test(path),
+      /^src\/((errors|ids|identity|names|config|limits|shared-limit|validation)\.ts$|text\/)/.test(path),
     )
     expect(
       breaches(base, (target, { path }) => {
         const [part, own] = [partOf(target), partOf(path)]
-        return part !== null && part !== own && !(own === 'validation' && part === 'errors')
+        const allowed = { validation: ['errors', 'limits'], config: ['names'] }[own ?? ''] ?? []
+        return part !== null && part !== own && !allowed.includes(part)
       }),
     ).toEqual([])
   })
@@ -374,7 +439,7 @@ describe('what code may do', () => {
     const imported = new Set(
       everything.flatMap(({ path }) =>
         [...readFileSync(join(root, path), 'utf8').matchAll(form)].flatMap(([, names = '*', from, lazy]) => {
-          const target = relative(root, join(root, dirname(path), from ?? lazy ?? ''))
+          const target = resolveImport(path, from ?? lazy ?? '')
           return names.split(',').map((name) => `${target}: ${name.trim().replace(/^type | as .*$/g, '')}`)
         }),
       ),

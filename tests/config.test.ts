@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { compileIpRules, validateIpEntries } from '../src/auth/ip-rules.ts'
+import { compileIpRules, validateIpEntries } from '../src/access/keys/ip-rules.ts'
 import { ConfigError, loadConfig } from '../src/config.ts'
 import fc from './support/fast-check.ts'
 

@@ -3,11 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from './support/process.ts'
+import { skipped } from './support/skipped.ts'
 import { until } from './support/until.ts'
 
 setDefaultTimeout(600_000)
 const tag = `callbook-test-${process.pid}`
 const hasDaemon = spawnSync('docker', ['info']).status === 0
+if (!hasDaemon) skipped('there is no Docker daemon')
 
 test('the Dockerfile builds and runs on one version of Bun, one that the package allows', () => {
   const text = readFileSync(join(repository, 'Dockerfile'), 'utf8')

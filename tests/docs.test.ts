@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { DEFAULT_THEME } from '@mantine/core'
 import type { Page } from 'playwright-core'
 import { buildConsole } from '../scripts/build-console.ts'
 import { cssVariables } from '../src/console/ui/theme.ts'
 import { readFaceStyles } from '../src/face/face.ts'
 import { browserPath, openBrowser, type TestBrowser } from './support/browser.ts'
-import { startService, type TestService } from './support/service.ts'
+import { startService } from './support/service.ts'
 
-setDefaultTimeout(60_000)
-let service: TestService
-
-beforeAll(async () => {
-  await buildConsole()
-  service = await startService()
-})
-afterAll(() => service.stop())
+await buildConsole()
+const service = await startService()
 
 describe('the documentation, read as files', () => {
   test('/ leads to /docs, which loads its script from the service itself', async () => {
@@ -101,16 +95,14 @@ describe.if(browserPath !== null)('the documentation, in a browser without inter
     await page.goto(`${service.url}/docs/`, { waitUntil: 'networkidle' })
     await page.getByText('List calls, newest first').first().waitFor()
   })
-  afterAll(() => opened.close())
 
   test('/docs shows every operation', async () => {
     const document = await (await fetch(`${service.url}/docs/json`)).json()
     const shown = (await page.locator('body').textContent()) ?? ''
     expect(shown).not.toMatch(/Ask AI|Generate MCP|Developer Tools/)
     for (const item of Object.values(document.paths)) {
-      for (const operation of Object.values(item as Record<string, { summary: string }>)) {
+      for (const operation of Object.values(item as Record<string, { summary: string }>))
         expect(shown).toContain(operation.summary)
-      }
     }
   })
 

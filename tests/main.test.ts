@@ -1,30 +1,15 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import Database from 'libsql'
+import { freshFolder } from './support/at-end.ts'
 import { childrenOf } from './support/process.ts'
-import { freshFolder, printed, type SpawnedService, spawnService } from './support/spawned.ts'
+import { printed, type SpawnedService, spawnService } from './support/spawned.ts'
 
-setDefaultTimeout(60_000)
-const running: SpawnedService[] = []
-const folders: string[] = []
-afterAll(async () => {
-  await Promise.all(running.map((service) => service.stop('SIGKILL')))
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-})
-
-function folder(): string {
-  const made = freshFolder()
-  folders.push(made)
-  return made
-}
-
-async function start(dataDir: string, env: Record<string, string> = {}): Promise<SpawnedService> {
-  const service = await spawnService({ DATA_DIR: dataDir, LOG_FORMAT: 'json', ...env })
-  running.push(service)
-  return service
+function start(dataDir: string, env: Record<string, string> = {}): Promise<SpawnedService> {
+  return spawnService({ DATA_DIR: dataDir, LOG_FORMAT: 'json', ...env })
 }
 
 function get(service: SpawnedService, path: string, key = service.key): Promise<Response> {
@@ -37,7 +22,7 @@ async function ready(service: SpawnedService): Promise<void> {
 
 describe('the first start', () => {
   test('prints the address, the documentation, the project, a key and the console link, and the key works', async () => {
-    const service = await start(folder())
+    const service = await start(freshFolder())
     expect(service.stdout()).toMatch(/Callbook +http:\/\/127\.0\.0\.1:\d+\n/)
     expect(service.stdout()).toContain(`Docs        ${service.url}/docs\n`)
     expect(service.stdout()).toMatch(/Project +default\n/)
@@ -54,7 +39,7 @@ describe('the first start', () => {
   })
 
   test('is the only one that shows the key, which still works after the next start', async () => {
-    const dataDir = folder()
+    const dataDir = freshFolder()
     const first = await start(dataDir)
     await first.stop()
     const second = await start(dataDir)
@@ -65,7 +50,7 @@ describe('the first start', () => {
   })
 
   test("accepts special characters in the folder's name, and leaves a folder with a similar name alone", async () => {
-    const parent = folder()
+    const parent = freshFolder()
     mkdirSync(join(parent, '100 % a b'))
     const dataDir = join(parent, '100 % a%20b', '#1?x=ü')
     const service = await start(dataDir)
@@ -78,7 +63,7 @@ describe('the first start', () => {
   })
 
   test('makes everything it writes readable by its own user only', async () => {
-    const dataDir = join(folder(), 'made', 'by', 'the', 'service')
+    const dataDir = join(freshFolder(), 'made', 'by', 'the', 'service')
     const service = await start(dataDir)
     await ready(service)
     const answer = await fetch(`${service.url}/v1/knowledge`, {
@@ -99,7 +84,7 @@ describe('the first start', () => {
   })
 
   test('of several processes at once on one fresh folder: one prints a key, none crashes, all serve it', async () => {
-    const dataDir = folder()
+    const dataDir = freshFolder()
     const services = await Promise.all(Array.from({ length: 4 }, () => start(dataDir)))
     expect(services.map(({ url }) => url).every((url) => url !== '')).toBe(true)
     const keys = services.map(({ key }) => key).filter((key) => key !== '')
@@ -115,7 +100,7 @@ describe('the first start', () => {
 
 describe('a start that fails', () => {
   test('names every problem of the configuration in one message and exits with 1', async () => {
-    const service = await start(folder(), {
+    const service = await start(freshFolder(), {
       PORT: 'eighty',
       TRUSTED_PROXIES: '10.0.0.0/33',
       LOG_LEVEL: 'loud',
@@ -136,7 +121,7 @@ describe('a start that fails', () => {
   })
 
   test('refuses a database that a newer version has written, and leaves it as it is', async () => {
-    const dataDir = folder()
+    const dataDir = freshFolder()
     await (await start(dataDir)).stop()
     const database = new Database(join(dataDir, 'callbook.db'))
     database.exec(`insert into __drizzle_migrations (hash, created_at) values ('future', ${Date.now() * 2})`)
@@ -153,8 +138,8 @@ describe('a start that fails', () => {
   })
 
   test('says so in one sentence when the port is taken', async () => {
-    const first = await start(folder())
-    const dataDir = folder()
+    const first = await start(freshFolder())
+    const dataDir = freshFolder()
     const second = await start(dataDir, { PORT: new URL(first.url).port })
     expect(await second.ended).toBe(1)
     expect(second.stderr()).toMatch(
@@ -169,7 +154,7 @@ describe('a start that fails', () => {
   })
 
   test('says so in one sentence when the file is not a database', async () => {
-    const dataDir = folder()
+    const dataDir = freshFolder()
     writeFileSync(join(dataDir, 'callbook.db'), 'not a database '.repeat(100))
     const service = await start(dataDir)
     expect(await service.ended).toBe(1)
@@ -215,7 +200,7 @@ describe('SIGTERM', () => {
   test.concurrent.each(['SIGTERM', 'SIGINT'] as const)(
     '%s: what is in flight is answered and kept, new connections are refused, exit 0',
     async (signal) => {
-      const dataDir = folder()
+      const dataDir = freshFolder()
       const service = await start(dataDir)
       await ready(service)
       const request = await halfSent(service)
@@ -235,7 +220,7 @@ describe('SIGTERM', () => {
   )
 
   test.concurrent('any number of signals closes it once: what is in flight is still answered', async () => {
-    const service = await start(folder())
+    const service = await start(freshFolder())
     await ready(service)
     const request = await halfSent(service)
     service.child.kill('SIGTERM')
@@ -252,8 +237,7 @@ describe('SIGTERM', () => {
   })
 
   test.concurrent('it closes once when a wrapper passes on a signal that it got, too', async () => {
-    const wrapped = await spawnService({ DATA_DIR: folder(), LOG_FORMAT: 'json' }, ['bun', 'start'])
-    running.push(wrapped)
+    const wrapped = await spawnService({ DATA_DIR: freshFolder(), LOG_FORMAT: 'json' }, ['bun', 'start'])
     await ready(wrapped)
     const [own = 0] = childrenOf({ pid: wrapped.child.pid ?? 0 })
     wrapped.child.kill('SIGTERM')
@@ -263,7 +247,7 @@ describe('SIGTERM', () => {
   })
 
   test.concurrent('a third SIGINT ends it at once', async () => {
-    const service = await start(folder())
+    const service = await start(freshFolder())
     await ready(service)
     const { socket } = await halfSent(service)
     // Signals that come close together may be taken for one.
@@ -275,7 +259,7 @@ describe('SIGTERM', () => {
   })
 
   test.concurrent('idle connections that are kept alive do not delay it', async () => {
-    const service = await start(folder())
+    const service = await start(freshFolder())
     await ready(service)
     const sockets = await Promise.all(
       Array.from({ length: 5 }, async () => {
@@ -291,7 +275,7 @@ describe('SIGTERM', () => {
   })
 
   test.concurrent('a client that never ends its body is cut off in time for a clean end', async () => {
-    const service = await start(folder())
+    const service = await start(freshFolder())
     await ready(service)
     const { socket } = await halfSent(service)
     expect(await service.stop()).toBe(0)
@@ -299,7 +283,7 @@ describe('SIGTERM', () => {
   })
 
   test.concurrent('a signal during the start ends it cleanly', async () => {
-    const service = await start(folder())
+    const service = await start(freshFolder())
     expect(await service.stop()).toBe(0)
     expect(service.stderr()).not.toMatch(/"level":"(error|fatal)"|cannot start/)
   })

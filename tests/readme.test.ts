@@ -1,45 +1,65 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository, type ServiceProcess, spawnService } from './support/process.ts'
+import { guidePages } from '../src/guide/guide.ts'
+import { repository, spawnService } from './support/process.ts'
 
-let service: ServiceProcess
-beforeAll(async () => {
-  service = await spawnService()
+const service = await spawnService()
+
+test.each(['first', 'second'])(
+  "the README's tour and the guide's examples for agents run unchanged a %s time, and answer what they say",
+  async () => {
+    const key = /API key +(\S+)/.exec(service.banner)?.[1] ?? ''
+    const script = tour().replace('http://127.0.0.1:3000', service.url).replace('ck_live_...', key)
+    expect(script.match(/\bcurl\b/g)?.length).toBeGreaterThanOrEqual(10)
+
+    const run = Bun.spawn(['bash', '-euxo', 'pipefail', '-c', script], {
+      cwd: repository,
+      // A person reads what is wrong; here it has to end the script.
+      env: { ...process.env, DATA_DIR: service.dataDir, CURL_HOME: curlHome() },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const [stdout, stderr, code] = await Promise.all([
+      new Response(run.stdout).text(),
+      new Response(run.stderr).text(),
+      run.exited,
+    ])
+    expect(code, stderr).toBe(0)
+    expect(stdout).toContain('"summary":"Moved the booking to Friday."')
+    expect(stdout).toContain(
+      '"pagination":{"total":1,"totalIsCapped":false,"limit":10,"offset":0,"next":null}',
+    )
+    expect(stdout).toContain('Callbook-Index: ready')
+    expect(stdout).toContain('"heading":"Refunds"')
+    expect(stdout).toContain('"heading":"Opening hours"')
+    expect(stdout).not.toContain('No passage covers this question well')
+    for (const answer of ['"structuredContent":', '"documents":[{', '"toolCallId":"abc123"', '"records":[{'])
+      expect(stdout).toContain(answer)
+    expect(stdout.match(/"deleted":true/g)).toHaveLength(2)
+  },
+)
+
+test("the README's list of the guide's pages is complete", () => {
+  const section =
+    /\n## The guide\n([\s\S]*)/.exec(readFileSync(join(repository, 'README.md'), 'utf8'))?.[1] ?? ''
+  const listed = [...section.matchAll(/\(src\/guide\/([a-z-]+)\.md\)/g)].map(([, page = '']) => page)
+  expect(listed.toSorted()).toEqual([...guidePages].toSorted())
 })
-afterAll(async () => {
-  service.kill('SIGTERM')
-  await service.exited
-  rmSync(service.dataDir, { recursive: true, force: true })
-})
 
-test("the README's tour and the guide's examples for agents run unchanged, and answer what they say", async () => {
-  const key = /API key +(\S+)/.exec(service.banner)?.[1] ?? ''
-  const script = tour().replace('http://127.0.0.1:3000', service.url).replace('ck_live_...', key)
-  expect(script.match(/\bcurl\b/g)?.length).toBeGreaterThanOrEqual(10)
-
-  const run = Bun.spawn(['bash', '-euxo', 'pipefail', '-c', script], {
-    cwd: repository,
-    // A person reads what is wrong; here it has to end the script.
-    env: { ...process.env, DATA_DIR: service.dataDir, CURL_HOME: curlHome() },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(run.stdout).text(),
-    new Response(run.stderr).text(),
-    run.exited,
-  ])
-  expect(code, stderr).toBe(0)
-  expect(stdout).toContain('"summary":"Moved the booking to Friday."')
-  expect(stdout).toContain('"pagination":{"total":1,"totalIsCapped":false,"limit":10,"offset":0,"next":null}')
-  expect(stdout).toContain('Callbook-Index: ready')
-  expect(stdout).toContain('"heading":"Refunds"')
-  expect(stdout).toContain('"heading":"Opening hours"')
-  for (const answer of ['"structuredContent":', '"documents":[{', '"toolCallId":"abc123"', '"records":[{']) {
-    expect(stdout).toContain(answer)
-  }
-  expect(stdout.match(/"deleted":true/g)).toHaveLength(2)
+test('no page tells to run what nobody has published', () => {
+  const pages = [
+    'README.md',
+    ...new Bun.Glob('{src/guide/*.md,scripts/clients/*/README.md,src/console/ui/**/*.tsx}').scanSync(
+      repository,
+    ),
+  ]
+  const named = pages.filter((page) =>
+    /bunx callbook|(?:npm|bun|pip) (?:install|add) callbook|npmjs\.com\/package\/callbook|docker (?:run|pull) [^\n]*ghcr/.test(
+      readFileSync(join(repository, page), 'utf8'),
+    ),
+  )
+  expect(named).toEqual([])
 })
 
 /** A folder whose settings make curl fail, and say so, when it is answered with an error. */

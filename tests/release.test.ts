@@ -52,3 +52,13 @@ test('the dashboard and the alert rules name metrics that there are', () => {
     expect([...names].filter((name) => !source.includes(`'${name}'`))).toEqual([])
   }
 })
+
+test('the dashboard and the alert rules ask for rates of counters alone, and a rule watches `problem`', () => {
+  for (const file of ['grafana.json', 'prometheus-rules.yaml']) {
+    const rated = [...read(`scripts/deploy/${file}`).matchAll(/\b(?:rate|increase)\((\w+)/g)]
+    expect(rated.length).toBeGreaterThan(1)
+    const gauges = rated.map(([, name = '']) => name).filter((name) => !/_(?:total|count|bucket)$/.test(name))
+    expect(gauges).toEqual([])
+  }
+  expect(read('scripts/deploy/prometheus-rules.yaml')).toContain('expr: callbook_problem > 0')
+})

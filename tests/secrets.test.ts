@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { openDatabase } from '../src/db/open.ts'
+import { freshFolder } from './support/at-end.ts'
 import { startFakeChat } from './support/fake-chat.ts'
 import { startFakeEmbeddings } from './support/fake-embeddings.ts'
 import { repository } from './support/process.ts'
-import { freshFolder, type SpawnedService, spawnService } from './support/spawned.ts'
+import { spawnService } from './support/spawned.ts'
 import { until } from './support/until.ts'
 
-setDefaultTimeout(120_000)
 const token = 'hf_secretTokenOfTheProvider'
 const metricsToken = 'metrics-secret-token'
 const modelToken = 'secretTokenOfTheModel'
@@ -31,22 +31,13 @@ const settings = {
   LOG_FORMAT: 'json',
   INDEX_WAIT_MS: '200',
 }
-let service: SpawnedService
-let keys: { live: string; ingest: string }
 const answers: string[] = []
 const commandLines: string[] = []
 
-beforeAll(async () => {
-  service = await spawnService(settings)
-  keys = { live: service.key, ingest: (await create('ingest')).key }
-  await useEverything()
-  await service.stop()
-})
-afterAll(async () => {
-  await embeddings.stop()
-  await chat.stop()
-  rmSync(dataDir, { recursive: true, force: true })
-})
+const service = await spawnService(settings)
+const keys: { live: string; ingest: string } = { live: service.key, ingest: (await create('ingest')).key }
+await exerciseEverything()
+await service.stop()
 
 async function create(kind: string): Promise<{ id: string; key: string }> {
   const args = [
@@ -81,7 +72,7 @@ async function ask(method: string, path: string, key: string, body?: unknown) {
 }
 
 /** Good requests, bad ones, failing ones; what is said of the failing ones is kept. */
-async function useEverything(): Promise<void> {
+async function exerciseEverything(): Promise<void> {
   const { live, ingest } = keys
   await ask('PUT', '/ingest/calls/c1', ingest, { summary: words, callerNumber: phone, metadata: { words } })
   await ask('POST', '/v1/knowledge', live, { name: words, text: `${words} at length.` })

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pino from 'pino'
 import { loadConfig } from '../src/config.ts'
 import { openServices } from '../src/services/services.ts'
+import { freshFolder } from './support/at-end.ts'
 import { openCommand } from './support/command.ts'
 import { startFakeEmbeddings } from './support/fake-embeddings.ts'
 import { spawnService } from './support/process.ts'
@@ -17,7 +17,7 @@ import { until } from './support/until.ts'
 let dataDir: string
 
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+  dataDir = freshFolder()
 })
 
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
@@ -104,7 +104,7 @@ describe('a restart', () => {
     'of other bytes altogether': (path: string) => writeFileSync(path, 'x'.repeat(5_000)),
     empty: (path: string) => truncateSync(path, 0),
     missing: (path: string) => rmSync(path),
-  })) {
+  }))
     test(`with an index file that is ${name} rebuilds it`, async () => {
       let service = await startService({ dataDir })
       const project = await service.mintProject()
@@ -122,7 +122,6 @@ describe('a restart', () => {
       expect((await service.services.index.verify(project.projectId)).problem).toBeNull()
       await service.stop()
     })
-  }
 })
 
 describe('kill -9', () => {
@@ -154,7 +153,7 @@ describe('kill -9', () => {
     await until(() => isFoundByVector(project, `Passage ${word(2, 3)} of ${word(2, 3)}`, 'Item 2 3'))
     running.kill('SIGTERM')
     expect(await running.exited).toBe(0)
-  }, 60_000)
+  })
 })
 
 describe('a chunk deleted while it is being embedded', () => {

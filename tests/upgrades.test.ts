@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
@@ -11,17 +11,15 @@ import {
   releasesFolder,
   words,
 } from '../scripts/release-folder.ts'
+import { freshFolder } from './support/at-end.ts'
 import { CommandLine } from './support/command-line.ts'
 import { at, type Reached } from './support/node.ts'
-import { freshFolder } from './support/script.ts'
 import { startService, type TestService } from './support/service.ts'
 import { ofFilesOnly } from './support/test-mode.ts'
 import { findTraces, tracesOfWord } from './support/traces.ts'
 import { until } from './support/until.ts'
 
 // Opens the data folders that released versions made, each by that version: `scripts/release-folder.ts`.
-
-setDefaultTimeout(60_000)
 
 const versions = readdirSync(releasesFolder)
 const releaseOf = (version: string): Release =>
@@ -36,7 +34,7 @@ test.each(versions)('no migration of %s was edited', (version) => {
 })
 
 describe.skipIf(ofFilesOnly).each(versions)('a folder of %s', (version) => {
-  const { folder, remove } = freshFolder()
+  const folder = freshFolder()
   const dataDir = join(folder, 'data')
   const release = releaseOf(version)
   let service: TestService
@@ -44,12 +42,13 @@ describe.skipIf(ofFilesOnly).each(versions)('a folder of %s', (version) => {
 
   beforeAll(async () => {
     cpSync(join(releasesFolder, version, 'data'), dataDir, { recursive: true })
+    // As if the call had named its direction, by which calls were not found then.
+    const database = new Database(join(dataDir, 'callbook.db'))
+    database.exec(`update call_details set details = json_set(details, '$.direction', 'inbound')
+      where seq = (select seq from calls where id = '${calls.completed}')`)
+    database.close()
     service = await startService({ dataDir })
     project = at(service, release)
-  })
-  afterAll(async () => {
-    await service.stop()
-    remove()
   })
 
   const read = async (path: string) => {
@@ -60,6 +59,21 @@ describe.skipIf(ofFilesOnly).each(versions)('a folder of %s', (version) => {
     const answer = await project.send('POST', '/v1/knowledge/search', { query, mode })
     return (await answer.json()).data.map(({ name }: { name: string }) => name)
   }
+
+  test('finds its calls by their direction, and says that their versions and parts of costs are unknown', async () => {
+    const idsOf = async (query: string) => {
+      const [, { data }] = await read(`/v1/calls?fields=id&${query}`)
+      return data.map(({ id }: { id: string }) => id)
+    }
+    expect([await idsOf('direction=inbound'), await idsOf('direction=none')]).toEqual([
+      [calls.completed],
+      [calls.live],
+    ])
+    expect(await read(`/v1/calls/${calls.completed}/details`)).toMatchObject([
+      200,
+      { agent: { version: null }, costParts: null, usage: null, costSource: null },
+    ])
+  })
 
   test('has its calls, with all that is known of them', async () => {
     expect(await read('/v1/calls?details=include&order=createdAt')).toMatchObject([
@@ -128,7 +142,7 @@ describe.skipIf(ofFilesOnly).each(versions)('a folder of %s', (version) => {
 
 describe.skipIf(ofFilesOnly)('a database that this version did not make', () => {
   test('is refused when another program made it, and left alone', async () => {
-    const { folder, remove } = freshFolder()
+    const folder = freshFolder()
     const file = join(folder, 'callbook.db')
     const database = new Database(file)
     database.exec('create table calls (id integer primary key, note text)')
@@ -142,6 +156,5 @@ describe.skipIf(ofFilesOnly)('a database that this version did not make', () => 
       'calls',
     ])
     after.close()
-    remove()
   })
 })

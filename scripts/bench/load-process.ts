@@ -27,7 +27,8 @@ const result: LoadResult = {
 process.stdout.write(JSON.stringify(result))
 
 function messageOf({ method = 'GET', path, body = '', key = load.key }: LoadRequest) {
-  const who = load.cookie === undefined ? `authorization: Bearer ${key}` : `cookie: ${load.cookie}`
+  const isConsole = load.cookie !== undefined && path.startsWith('/console')
+  const who = isConsole ? `cookie: ${load.cookie}` : `authorization: Bearer ${key}`
   const head = `host: ${new URL(load.url).host}\r\n${who}\r\n`
   const build = (number: string) => {
     const numbered = body.replaceAll('{n}', number)

@@ -21,7 +21,7 @@ export interface LoadRequest {
 export interface Load {
   url: string
   key: string
-  /** Of a person's session, which has no key. */
+  /** Of a person's session, which requests of the console have instead of a key. */
   cookie?: string
   /** Sent in this order, again and again. `{n}` stands for the number of the request, counted from 0. */
   requests: LoadRequest[]
@@ -61,28 +61,35 @@ export async function runLoad(load: Load): Promise<LoadResult> {
 export interface Measured extends LoadResult {
   /** Microseconds of processor a request, of the server with all its threads and children, also after the answers. */
   usEach: number
+  /** Bytes that the server has written a request. */
+  writtenEach: number
 }
 
 /** @throws unless all requests succeed */
 export async function measure(
   { pid, url }: Pick<Running, 'pid' | 'url'>,
   load: Omit<Load, 'url'>,
+  afterwards: (served: number) => Promise<void> = () => sleep(settleMs),
 ): Promise<Measured> {
-  const before = processOf(pid).processorSeconds
+  const before = processOf(pid)
   const result = await runLoad({ ...load, url })
   const { sent, served } = result
   if (served < sent) throw new Error(`${sent - served} of ${sent} requests of the load failed`)
-  await sleep(settleMs)
-  return { ...result, usEach: ((processOf(pid).processorSeconds - before) * 1e6) / served }
+  await afterwards(served)
+  const after = processOf(pid)
+  return {
+    ...result,
+    usEach: ((after.processorSeconds - before.processorSeconds) * 1e6) / served,
+    writtenEach: (after.bytesWritten - before.bytesWritten) / served,
+  }
 }
 
-export type Figures = Pick<Measured, 'perSecond' | 'bytesEach' | 'p50Ms' | 'p99Ms' | 'usEach'>
-
 /** The median of each figure over some rounds. */
-export function medianOf(rounds: readonly Measured[]): Figures {
-  const of = (name: keyof Figures) => median(rounds.map((round) => round[name]))
-  const [p50Ms, p99Ms, usEach] = [of('p50Ms'), of('p99Ms'), of('usEach')]
-  return { perSecond: of('perSecond'), bytesEach: of('bytesEach'), p50Ms, p99Ms, usEach }
+export function medianOf([first, ...rest]: readonly [Measured, ...Measured[]]): Measured {
+  const names = Object.keys(first) as (keyof Measured)[]
+  const medians = names.map((name) => [name, median([first, ...rest].map((round) => round[name]))])
+  // The names are those of the first.
+  return Object.fromEntries(medians) as Measured
 }
 
 export function formatLatency({ p50Ms, p99Ms }: Pick<Measured, 'p50Ms' | 'p99Ms'>): string {

@@ -49,19 +49,37 @@ export function callId(index: number): string {
   return `call-${(Math.imul(index, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0')}-${index}`
 }
 
-/** A project with that many calls. */
+/** A project with that many calls. They also have what figures count. */
 export function callsDataset({ texts }: Pick<Options, 'texts'>, count: number): Promise<Dataset> {
-  return cachedDataset(`calls-${count}-${texts.kind}`, async ({ ingest, wordBacklog }, projectId) => {
-    let batch: { id: string; change: CallChange }[] = []
-    const put = async () => {
+  return cachedDataset(`made-${count}-${texts.kind}`, async ({ ingest, wordBacklog }, projectId) => {
+    let batch: ReturnType<typeof countable>[] = []
+    let index = 0
+    for (const made of madeCalls(texts, count)) {
+      batch.push(countable(made, index++))
+      if (batch.length < callsPerBatch && index < count) continue
       for (const result of await ingest.putAll(projectId, batch)) if (result instanceof Error) throw result
       batch = []
     }
-    for (const { id, call } of madeCalls(texts, count)) {
-      batch.push({ id, change: { id, ...call } })
-      if (batch.length === callsPerBatch) await put()
-    }
-    await put()
     await wordBacklog.finish()
   })
+}
+
+function countable({ id, call }: MadeCall, index: number) {
+  const random = Math.imul(index, 0x9e3779b1) >>> 0
+  const change: CallChange = {
+    ...call,
+    id,
+    duration: (random % 6_000) / 10,
+    endedReason:
+      ['customer-ended-call', 'assistant-ended-call', 'silence', 'error'][(random >> 5) % 4] ?? null,
+    callAnalysis: { intent: `intent-${random % 7}`, score: random % 11 },
+    details: {
+      agent: { id: `agent-${random % 12}`, name: null },
+      costUsd: (random % 100) / 100,
+      latencyMs: 300 + (random % 900),
+    },
+  }
+  const source = ['vapi', 'retell', 'bland'][random % 3] ?? null
+  const review = { evaluation: null, note: null, labels: ['billing'], by: null, at: call.createdAt ?? '' }
+  return { id, change, own: { source, ...(index % 50 === 0 ? { review } : {}) } }
 }

@@ -47,9 +47,7 @@ export async function fillWithCalls(folder: string, count: number): Promise<Data
     'PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL; PRAGMA cache_size = -400000; PRAGMA temp_store = MEMORY',
   )
   const triggers = db
-    .prepare(
-      `select name, sql from sqlite_master where type = 'trigger' and tbl_name in ('calls', 'call_counts')`,
-    )
+    .prepare(`select name, sql from sqlite_master where type = 'trigger' and tbl_name = 'calls'`)
     .all() as { name: string; sql: string }[]
   for (const { name } of triggers) db.exec(`drop trigger ${name}`)
   db.exec('create temp table sentences (at integer primary key, text text, own text)')
@@ -69,7 +67,7 @@ export async function fillWithCalls(folder: string, count: number): Promise<Data
     db.exec(insertsOf({ projectId, from, until, count }))
     db.exec('commit')
   }
-  db.exec(afterwards(projectId, count))
+  db.exec(`update projects set change_seq = ${count}, calls = ${count} where id = ${projectId}`)
   for (const { sql } of triggers) db.exec(sql)
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
@@ -169,30 +167,9 @@ function insertsOf({
     insert or ignore into call_segments values (${projectId}, ${segment});`
 }
 
-/** What triggers keep, all at once, and sorted, since it takes long otherwise. */
-function afterwards(projectId: number, count: number): string {
-  return `
-    update projects set change_seq = ${count}, calls = ${count} where id = ${projectId};
-    insert into call_values (project_id, value, created_at, seq)
-      select project_id, value, created_at, calls.seq from calls cross join json_each(value_list) where project_id = ${projectId} order by 2, 3, 4;
-  `
-}
-
-export const countsSql = `
-    insert into call_counts
-      select project_id, until, name, value, count(*), sum(evaluation is 'success'), sum(evaluation is 'fail'), sum(evaluation is null), sum(is_engaged),
-        max(entry is not null) and count(*) < 1000 + (select calls from projects where id = project_id) / 100
-      from counted_calls group by 1, 2, 3, 4;
-    insert into call_values select counted.project_id, entry, created_at, seq from counted_calls as counted
-      cross join call_counts as few using (project_id, until, name, value) where entry is not null and is_few;`
-
 if (import.meta.main) {
   const [folder = '', count = '1000000'] = process.argv.slice(2)
   const startedAt = performance.now()
-  const { databaseFile } = await fillWithCalls(folder, Number(count))
-  const db = new Database(databaseFile)
-  const isCounted = db.prepare(`select 1 from sqlite_master where name = 'call_counts'`).get()
-  if (isCounted) db.exec(`PRAGMA temp_store = MEMORY; ${countsSql} PRAGMA wal_checkpoint(TRUNCATE)`)
-  db.close()
+  await fillWithCalls(folder, Number(count))
   console.log(`${count} calls in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`)
 }

@@ -1,208 +1,133 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { makeDataset } from '../dataset.ts'
 import { memoryOf } from '../process-use.ts'
 import { type Running, startProgram } from '../processes.ts'
-import { repository } from '../repository.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { formatCount, type Row, row } from './figures.ts'
-import { median, percentile } from './load.ts'
+import { median, runLoad } from './load.ts'
 import type { Options } from './runner.ts'
 
 const mebibyte = 1_048_576
 const recordingBytes = 256 * mebibyte
 const atOnce = 16
-const pacedBytesPerSecond = 16 * mebibyte
 const shareMin = 0.5
-const pacedTimesMax = 1.5
-const pacedForMs = 10_000
 const rounds = 3
+/** Of others, while recordings arrive. */
+const others = { connections: 1, perSecond: 100, seconds: 8 }
 
 /** One of the two servers, and where it keeps things. */
-interface Side {
-  running: Running
-  put(name: string): string
-  get(name: string): string
-  headers: Record<string, string>
-  readHeaders: Record<string, string>
+interface Side extends Running {
+  path: { put(name: string): string; get(name: string): string }
+  key: string
+  ingestKey: string
+}
+
+/** Of one server, in one round. */
+interface Round {
+  /** In megabytes of 10^6 bytes a second. */
+  up: number
+  down: number
+  /** At most, above what it was before, while many arrive at once. */
+  memoryMb: number
+  /** Of others, meanwhile. */
+  p99Ms: number
 }
 
 /** Keeping recordings, against a server that only copies. */
 export async function benchRecordings({ start }: Options): Promise<Row[]> {
-  const { folder, key, ingestKey } = await makeDataset({ fill: async () => undefined })
-  const running = await start(folder)
-  const ours: Side = {
-    running,
-    put: (name) => `${running.url}/ingest/calls/${name}/recording`,
-    get: (name) => `${running.url}/v1/calls/${name}/recording`,
-    headers: { authorization: `Bearer ${ingestKey}` },
-    readHeaders: { authorization: `Bearer ${key}` },
-  }
-  const plain = await plainCopy()
+  const { folder, key, ingestKey } = await makeDataset()
+  const put = (name: string) => `/ingest/calls/${name}/recording`
+  const get = (name: string) => `/v1/calls/${name}/recording`
+  const ours: Side = { ...(await start(folder)), path: { put, get }, key, ingestKey }
+  const script = fileURLToPath(new URL('peers/plain-copy.ts', import.meta.url))
+  const copy = await startProgram(process.execPath, [script, temporaryFolder()], { address: /(http\S+)/ })
+  const at = (name: string) => `/${name}`
+  const plain: Side = { ...copy, path: { put: at, get: at }, key: 'none', ingestKey: 'none' }
+  const measured: [Round[], Round[]] = [[], []]
   try {
-    const up: Record<'ours' | 'plain', number[]> = { ours: [], plain: [] }
-    const down: Record<'ours' | 'plain', number[]> = { ours: [], plain: [] }
+    // In turns, so that other load affects both.
     for (let round = 0; round < rounds; round++) {
-      for (const [name, side] of [
-        ['ours', ours],
-        ['plain', plain],
-      ] as const) {
-        up[name].push(await rateOf(() => upload(side, `r${round}`)))
-        down[name].push(await rateOf(() => download(side, `r${round}`)))
-      }
+      measured[0].push(await measureRound(ours, round))
+      measured[1].push(await measureRound(plain, round))
     }
-    const idle = await p99While(ours, sleep(pacedForMs))
-    const paced = await p99While(ours, uploadPaced(ours))
-    const [many, manyPlain] = await uploadManyInTurn(ours, plain)
-    return [
-      compared('upload of 256 MiB', median(up.ours), median(up.plain)),
-      compared('download of 256 MiB', median(down.ours), median(down.plain)),
-      row(
-        `memory more, while ${atOnce} of 256 MiB arrive at once`,
-        `${many.memoryMb} MB, the plain copy ${manyPlain.memoryMb} MB`,
-        'less than the plain copy',
-        many.memoryMb < manyPlain.memoryMb,
-      ),
-      row(
-        'p99 of others, while 16 MiB a second arrive',
-        `${formatCount(paced)} ms, idle ${formatCount(idle)} ms`,
-        `≤ ${pacedTimesMax} × idle`,
-        paced <= pacedTimesMax * idle,
-      ),
-      row(
-        `p99 of others, while ${atOnce} arrive unpaced`,
-        `${formatCount(many.p99)} ms, the plain copy ${formatCount(manyPlain.p99)} ms`,
-        'no more than the plain copy',
-        many.p99 <= manyPlain.p99,
-      ),
-    ]
   } finally {
-    await plain.running.stop()
+    await copy.stop()
   }
-}
-
-async function plainCopy(): Promise<Side> {
-  const program = join(repository, 'scripts/bench/peers/plain-copy.ts')
-  const running = await startProgram(process.execPath, [program, temporaryFolder()], {
-    address: /(http\S+)/,
+  const [a, b] = measured.map((all) => (name: keyof Round) => median(all.map((round) => round[name]))) as [
+    (name: keyof Round) => number,
+    (name: keyof Round) => number,
+  ]
+  const texts = (name: keyof Round, unit: string) =>
+    `${formatCount(a(name))} ${unit}, the plain copy ${formatCount(b(name))} ${unit}`
+  const rates = (['up', 'down'] as const).map((name) => {
+    const share = a(name) / b(name)
+    const measured = `${formatCount(share)} ×: ${texts(name, 'MB/s')}`
+    return row(`${name}load of 256 MiB`, measured, `≥ ${shareMin} × a plain copy`, share >= shareMin)
   })
-  const at = (name: string) => `${running.url}/${name}`
-  return { running, put: at, get: at, headers: {}, readHeaders: {} }
+  const most = 'no more than the plain copy'
+  return [
+    ...rates,
+    row(
+      `memory more, while ${atOnce} of 256 MiB arrive at once`,
+      texts('memoryMb', 'MB'),
+      most,
+      a('memoryMb') <= b('memoryMb'),
+    ),
+    row('p99 of others meanwhile', texts('p99Ms', 'ms'), most, a('p99Ms') <= b('p99Ms')),
+  ]
 }
 
-function compared(what: string, ours: number, plain: number): Row {
-  const share = ours / plain
-  const measured = `${formatCount(share)} ×: ${formatCount(ours)} MB/s, the plain copy ${formatCount(plain)} MB/s`
-  return row(what, measured, `≥ ${shareMin} × a plain copy`, share >= shareMin)
+async function measureRound(side: Side, round: number): Promise<Round> {
+  const up = await rateOf(() => upload(side, `r${round}`))
+  const down = await rateOf(() => download(side, `r${round}`))
+  const before = memoryOf(side.pid).residentMb
+  let most = before
+  const watch = setInterval(() => {
+    most = Math.max(most, memoryOf(side.pid).residentMb)
+  }, 50)
+  const load = { url: side.url, key: side.key, requests: [{ path: '/v1/key' }], ...others }
+  const [{ p99Ms }] = await Promise.all([
+    runLoad(load),
+    ...Array.from({ length: atOnce }, (_, n) => upload(side, `many${n}`)),
+  ])
+  clearInterval(watch)
+  return { up, down, memoryMb: most - before, p99Ms }
 }
 
-/** Megabytes of 10^6 bytes a second. */
 async function rateOf(work: () => Promise<void>): Promise<number> {
   const startedAt = performance.now()
   await work()
   return recordingBytes / 1_000 / (performance.now() - startedAt)
 }
 
-async function upload({ put, headers }: Side, name: string, paceMs = 0): Promise<void> {
-  const answer = await fetch(put(name), { method: 'PUT', headers, body: wavOf(recordingBytes, paceMs) })
+async function upload({ url, path, ingestKey }: Side, name: string): Promise<void> {
+  const headers = { authorization: `Bearer ${ingestKey}` }
+  const answer = await fetch(url + path.put(name), { method: 'PUT', headers, body: noise() })
   if (!answer.ok) throw new Error(`An upload was answered ${answer.status}: ${await answer.text()}`)
   await answer.arrayBuffer()
 }
 
-/** Noise, in mebibytes, each after a pause. */
-function wavOf(bytes: number, paceMs: number): ReadableStream<Uint8Array> {
-  const noise = randomBytes(mebibyte)
-  const head = Buffer.from(noise)
-  head.write('RIFF    WAVEfmt ')
-  let sent = 0
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        // Not all at the same moment.
-        if (paceMs > 0) await sleep(sent === 0 ? Math.random() * paceMs : paceMs)
-        // A salt, so that no two recordings are the same.
-        if (sent === 0) head.writeDoubleLE(performance.now(), 64)
-        controller.enqueue(sent === 0 ? head : noise)
-        sent += mebibyte
-        if (sent >= bytes) controller.close()
-      },
-    },
-    { highWaterMark: 0 },
-  )
-}
-
-async function download({ get, readHeaders }: Side, name: string): Promise<void> {
-  const answer = await fetch(get(name), { headers: readHeaders })
+async function download({ url, path, key }: Side, name: string): Promise<void> {
+  const answer = await fetch(url + path.get(name), { headers: { authorization: `Bearer ${key}` } })
   let bytes = 0
   for await (const part of answer.body ?? []) bytes += part.byteLength
   if (bytes !== recordingBytes) throw new Error(`A download had ${bytes} bytes`)
 }
 
-/** 16 MiB a second in all, from several that arrive at once. */
-async function uploadPaced(side: Side): Promise<void> {
-  const paceMs = (atOnce * mebibyte * 1_000) / pacedBytesPerSecond
-  const until = sleep(pacedForMs)
-  const bytes = (pacedBytesPerSecond / atOnce) * (pacedForMs / 1_000)
-  const some = Array.from({ length: atOnce }, async (_, n) => {
-    const body = wavOf(bytes, paceMs)
-    await (await fetch(side.put(`paced${n}`), { method: 'PUT', headers: side.headers, body })).arrayBuffer()
-  })
-  await Promise.all([until, ...some])
-}
-
-/** Medians. */
-async function uploadManyInTurn(...sides: [Side, Side]): Promise<[Many, Many]> {
-  const measured: [Many[], Many[]] = [[], []]
-  for (let round = 0; round < rounds; round++) {
-    measured[0].push(await uploadMany(sides[0]))
-    measured[1].push(await uploadMany(sides[1]))
+/** Something that looks like a WAV file, in mebibytes. No two are the same. */
+function noise(): ReadableStream<Uint8Array> {
+  const part = randomBytes(mebibyte)
+  const head = Buffer.from(part)
+  head.write('RIFF    WAVEfmt ')
+  let sent = 0
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    // Lets other requests between the parts.
+    await sleep(0)
+    controller.enqueue(sent === 0 ? head : part)
+    sent += mebibyte
+    if (sent >= recordingBytes) controller.close()
   }
-  const middle = (all: Many[]) => ({
-    memoryMb: median(all.map(({ memoryMb }) => memoryMb)),
-    p99: median(all.map(({ p99 }) => p99)),
-  })
-  return [middle(measured[0]), middle(measured[1])]
-}
-
-interface Many {
-  /** At most, above what it was before. */
-  memoryMb: number
-  /** Of others, meanwhile. */
-  p99: number
-}
-
-async function uploadMany(side: Side): Promise<Many> {
-  const before = memoryOf(side.running.pid).residentMb
-  let most = before
-  const uploads = Promise.all(Array.from({ length: atOnce }, (_, n) => upload(side, `many${n}`)))
-  let isDone = false
-  const watching = (async () => {
-    while (!isDone) {
-      most = Math.max(most, memoryOf(side.running.pid).residentMb)
-      await sleep(50)
-    }
-  })()
-  const p99 = await p99While(side, uploads)
-  isDone = true
-  await watching
-  return { memoryMb: most - before, p99 }
-}
-
-/** Of a small request every 10 ms, in milliseconds, meanwhile. */
-async function p99While({ running, readHeaders }: Side, work: Promise<unknown>): Promise<number> {
-  let isDone = false
-  const ended = work.finally(() => {
-    isDone = true
-  })
-  const times: number[] = []
-  while (!isDone) {
-    const startedAt = performance.now()
-    await (await fetch(`${running.url}/v1/key`, { headers: readHeaders })).arrayBuffer()
-    times.push(performance.now() - startedAt)
-    await sleep(10)
-  }
-  await ended
-  times.sort((a, b) => a - b)
-  return percentile(times, 0.99)
+  return new ReadableStream({ pull }, { highWaterMark: 0 })
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { closeOpened } from '../../tests/support/at-end.ts'
 import { type Primary, startPrimary } from '../../tests/support/primary.ts'
 import { type Dataset, makeDataset } from '../dataset.ts'
 import { memoryOf } from '../process-use.ts'
@@ -60,7 +61,7 @@ function withPrimary(run: (given: PrimaryOptions) => Promise<Row[]>): (options: 
       return await run({ ...options, primary, environment, replica, join })
     } finally {
       for (const node of nodes) await node.stop()
-      await primary.stop()
+      await closeOpened()
     }
   }
 }

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
-import { embeddedText } from '../../src/knowledge/chunking/chunk.ts'
 import type { SearchMode } from '../../src/knowledge/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
-import { makeDataset, readRows } from '../dataset.ts'
+import { makeDataset } from '../dataset.ts'
 import { processOf } from '../process-use.ts'
 import type { Running } from '../processes.ts'
 import { ask } from '../requests.ts'
-import { atMost, formatCount, type Row, row } from './figures.ts'
+import { formatCount, type Row, row } from './figures.ts'
 import { percentile } from './load.ts'
 import { searchByPlainBm25 } from './retrieval/plain-bm25.ts'
 import { areaUnderCurve, formatQuality, mean, type Quality, qualityOf, rankOf } from './retrieval/ranks.ts'
@@ -19,9 +18,6 @@ const warmUpCount = 100
 /** How far hybrid search may stay behind the better of its parts. */
 const behindMax = 0.015
 const meanMrrMin = 0.81
-const ingestedPassages = 1_000
-const ingestRatioMax = 1.1
-const batchTexts = 32
 const coverageQuestionsMax = 250
 const shownCoverages = [0.3, 0.4, 0.5, 0.6]
 /**
@@ -62,7 +58,6 @@ await runSuite({
   cases: [
     { name: 'builtin', run: (options) => benchQuality({ name: 'builtin', environment: {} }, options) },
     { name: 'model', run: async (options) => benchModel((model) => benchQuality(model, options)) },
-    { name: 'ingest', run: async (options) => benchModel((model) => benchIngest(model, options)) },
     { name: 'coverage', run: (options) => benchCoverage(null, options) },
     { name: 'coverage-model', run: (options) => benchModel((model) => benchCoverage(model, options)) },
   ],
@@ -101,44 +96,6 @@ async function benchQuality(embedder: Embedder, options: Options): Promise<Row[]
   // With `builtin`, hybrid search is to be as good as keyword search, which each set says.
   rows.push(isModel ? row(what, text, `≥ ${meanMrrMin}`, mrr10 >= meanMrrMin) : row(what, text))
   return rows
-}
-
-/** Whether embedding passages takes longer than the model does. */
-async function benchIngest({ name, environment }: Embedder, { data }: Options): Promise<Row[]> {
-  const set = readQuestionSets(data).find((each) => each.name === 'squad')
-  const url = environment.EMBEDDING_ENDPOINT
-  if (!set || !url) return [row('ingest', 'not measured: no squad, or no EMBEDDING_ENDPOINT')]
-  const passages = set.passages.slice(0, ingestedPassages)
-  let tookMs = 0
-  const dataset = await makeDataset({
-    environment,
-    fill: async (services, projectId) => {
-      const startedAt = performance.now()
-      await storeSet(services, projectId, { ...set, passages })
-      tookMs = performance.now() - startedAt
-    },
-  })
-  const chunks = readRows<{ name: string; heading: string | null; text: string }>(
-    dataset,
-    'select name, heading, chunks.text from chunks join knowledge_items on seq = item_seq order by label',
-  )
-  const startedAt = performance.now()
-  for (let at = 0; at < chunks.length; at += batchTexts) {
-    const inputs = chunks.slice(at, at + batchTexts).map((chunk) => embeddedText(chunk.name, chunk))
-    const body = JSON.stringify({ inputs, normalize: true, truncate: true })
-    await (await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } })).json()
-  }
-  const modelMs = performance.now() - startedAt
-  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
-  return [
-    atMost(
-      `storing ${formatCount(passages.length)} passages (${name}), against the model alone`,
-      tookMs / modelMs,
-      ingestRatioMax,
-      '×',
-      `; ${seconds(tookMs)}, the model alone ${seconds(modelMs)}`,
-    ),
-  ]
 }
 
 /** How well coverage tells questions whose item is stored from those whose item is not, or is of another subject. */

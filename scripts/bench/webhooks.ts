@@ -1,8 +1,7 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
 import { makeDataset } from '../dataset.ts'
+import { startEndpoint } from '../endpoint.ts'
 import { processOf } from '../process-use.ts'
 import { formatCount, type Row, row } from './figures.ts'
 import type { Options } from './runner.ts'
@@ -15,14 +14,10 @@ const pollMs = 20
 /** How fast a queue of events is sent to one endpoint. */
 export async function benchWebhooks({ start }: Options): Promise<Row[]> {
   let arrived = 0
-  const endpoint = createServer((request, response) => {
-    request.resume()
-    request.on('end', () => {
-      arrived++
-      response.writeHead(204).end()
-    })
+  const endpoint = await startEndpoint((_body, _request, response) => {
+    arrived++
+    response.writeHead(204).end()
   })
-  await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve))
   const { folder, databaseFile } = await makeDataset({
     async fill({ webhooks, ingest }, projectId) {
       await webhooks.create(projectId, { url: 'https://one.invalid/' })
@@ -35,8 +30,7 @@ export async function benchWebhooks({ start }: Options): Promise<Row[]> {
   })
   // Written directly, because the API refuses loopback addresses.
   const database = new Database(databaseFile)
-  const { port } = endpoint.address() as AddressInfo
-  database.exec(`update webhooks set url = 'http://127.0.0.1:${port}/'`)
+  database.exec(`update webhooks set url = '${endpoint.url}'`)
   // The first ones have been tried meanwhile, in vain.
   database.exec('update webhook_queue set due_at = 0 where due_at > 0')
   database.close()
@@ -51,6 +45,5 @@ export async function benchWebhooks({ start }: Options): Promise<Row[]> {
     return [row(what, measured, `≥ ${formatCount(perSecondMin)}/s`, rate >= perSecondMin)]
   } finally {
     endpoint.close()
-    endpoint.closeAllConnections()
   }
 }

@@ -1,12 +1,8 @@
 import type { Command } from 'commander'
 import { readJson } from './json-file.ts'
+import { type OfProject, projectOption } from './options.ts'
 import { shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
-
-interface ProjectOptions {
-  project: string
-  json?: true
-}
 
 export function addAlertCommands(program: Command, shell: Shell): void {
   const alert = program
@@ -16,7 +12,7 @@ export function addAlertCommands(program: Command, shell: Shell): void {
   withProject(alert.command('create'), 'print the alert')
     .description('Create an alert. The JSON has the members of POST /v1/alerts.')
     .argument('<file>', 'a file of JSON, or - for standard input')
-    .action(async (file: string, { project, json }: ProjectOptions) => {
+    .action(async (file: string, { project, json }: OfProject) => {
       const rule = readJson(file)
       const made = await shell.inProject(project, ({ alerts }, projectId) => alerts.create(projectId, rule))
       await shell.answer(json, made, `Created the alert ${shown(made.id)}. It is evaluated within a minute.`)
@@ -24,7 +20,7 @@ export function addAlertCommands(program: Command, shell: Shell): void {
 
   withProject(alert.command('list'), 'print an array')
     .description('List the alerts and their states.')
-    .action(async ({ project, json }: ProjectOptions) => {
+    .action(async ({ project, json }: OfProject) => {
       const all = await shell.inProject(project, ({ alerts }, projectId) => alerts.list(projectId))
       const rows = all.map(({ id, name, state, since, value, calls, paused }) => {
         return [id, name, paused ? 'paused' : state, since, String(value ?? ''), String(calls)]
@@ -36,7 +32,7 @@ export function addAlertCommands(program: Command, shell: Shell): void {
   withProject(alert.command('test'), 'print {"id","queued"}')
     .description('Send an alert and its end to the destinations, marked as a test.')
     .argument('<id>', 'id of the alert (alr_…)')
-    .action(async (id: string, { project, json }: ProjectOptions) => {
+    .action(async (id: string, { project, json }: OfProject) => {
       const done = await shell.inProject(project, ({ alerts }, projectId) => alerts.test(projectId, id))
       await shell.answer(json, done, `${done.queued} messages are waiting to be sent.`)
     })
@@ -45,22 +41,22 @@ export function addAlertCommands(program: Command, shell: Shell): void {
     .description('Stop evaluating an alert, or go on.')
     .argument('<id>', 'id of the alert (alr_…)')
     .option('--resume', 'evaluate it again')
-    .action(async (id: string, { project, resume, json }: ProjectOptions & { resume?: true }) => {
+    .action(async (id: string, { project, resume, json }: OfProject & { resume?: true }) => {
       const alert = await shell.inProject(project, ({ alerts }, projectId) =>
         alerts.pause(projectId, id, !resume),
       )
       await shell.answer(json, alert, `${resume ? 'Resumed' : 'Paused'} the alert ${shown(id)}.`)
     })
 
-  withProject(alert.command('remove').alias('delete'), 'print {"id","deleted"}')
+  withProject(alert.command('remove'), 'print {"id","deleted"}')
     .description('Delete an alert. What waits to be sent of it is not sent.')
     .argument('<id>', 'id of the alert (alr_…)')
-    .action(async (id: string, { project, json }: ProjectOptions) => {
+    .action(async (id: string, { project, json }: OfProject) => {
       const done = await shell.inProject(project, ({ alerts }, projectId) => alerts.delete(projectId, id))
       await shell.answer(json, done, `Deleted the alert ${shown(id)}.`)
     })
 }
 
 function withProject(command: Command, json: string): Command {
-  return command.requiredOption('--project <project>', 'id or name of the project').option('--json', json)
+  return command.requiredOption(...projectOption).option('--json', json)
 }

@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
+import { createLinkToken, hashToken } from '../../src/access/people/token.ts'
 import type { Config } from '../../src/config.ts'
-import { createLinkToken, hashToken } from '../../src/console/people/token.ts'
 import type { BackupManifest } from '../../src/db/backup.ts'
 import type { LeftOut } from '../../src/db/restore-erasures.ts'
-import { consoleOrigin } from './person.ts'
+import { consoleOrigin } from './folder.ts'
+import type { AsJson } from './options.ts'
 import { counted } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
@@ -17,7 +18,7 @@ export function addBackupCommands(program: Command, shell: Shell): void {
     )
     .argument('<folder>', 'new or empty folder, outside DATA_DIR')
     .option('--json', 'print {"folder", …the members of manifest.json}')
-    .action(async (folder: string, { json }: { json?: true }) => {
+    .action(async (folder: string, { json }: AsJson) => {
       const { backUp } = await import('../../src/db/backup.ts')
       const { dataDir, source } = places(shell.loadConfig())
       const { version } = packageJson

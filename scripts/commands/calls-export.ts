@@ -9,16 +9,15 @@ import { isListParameter, readListRequest } from '../../src/calls/reading/list-r
 import { readParameters } from '../../src/http/parameters.ts'
 import { extensionOf } from '../../src/recordings/media-type.ts'
 import type { Services } from '../../src/services/services.ts'
+import type { OfProject } from './options.ts'
 import { startProgress } from './progress.ts'
 import { counted } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 /** Options of the command. */
-export interface ExportOptions {
-  project: string
+export interface ExportOptions extends OfProject {
   query?: string
   csv?: true
-  json?: true
   /** Folder for the recordings. */
   recordings?: string
 }
@@ -49,7 +48,7 @@ export async function exportCalls(
   const type = csv ? 'text/csv' : 'application/x-ndjson'
   await reading.exported(projectId, undefined, { type, parameters: Object.keys(readParameters(`?${query}`)) })
   // Its lines would run into the bar.
-  const progress = process.stdout.isTTY
+  const progress = shell.streams.stdout.isTTY
     ? null
     : startProgress(shell, 'Exporting', await totalOf(calls, projectId, search))
   let done = 0

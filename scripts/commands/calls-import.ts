@@ -56,7 +56,7 @@ export class CallsImport {
 
   async run(file: string): Promise<ImportSummary> {
     const startedAt = performance.now()
-    const { source, bytes } = await openSource(file, this.#shell.signal)
+    const { source, bytes } = await openSource(file, this.#shell)
     const progress = startProgress(this.#shell, 'Importing', bytes)
     this.#progress = progress
     try {
@@ -142,8 +142,11 @@ export class CallsImport {
 }
 
 /** @returns also its size in bytes, 0 when unknown */
-async function openSource(file: string, signal: AbortSignal): Promise<{ source: Readable; bytes: number }> {
-  if (file === '-') return { source: addAbortSignal(signal, process.stdin), bytes: 0 }
+async function openSource(
+  file: string,
+  { signal, streams }: Pick<Shell, 'signal' | 'streams'>,
+): Promise<{ source: Readable; bytes: number }> {
+  if (file === '-') return { source: addAbortSignal(signal, streams.stdin), bytes: 0 }
   const handle = await open(file, 'r')
   const info = await handle.stat()
   if (info.isDirectory()) {

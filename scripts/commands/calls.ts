@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { ExportOptions } from './calls-export.ts'
 import type { ImportSummary } from './calls-import.ts'
+import { type OfProject, projectOption } from './options.ts'
 import { counted } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
@@ -14,23 +15,21 @@ export function addCallsCommands(program: Command, shell: Shell): void {
         'line is reported and skipped. Existing calls are merged, so importing twice does no harm.',
     )
     .argument('<file>', 'JSON lines; - reads stdin')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .option('--json', 'print {"imported","updated","failed","seconds","errors"}')
-    .action(async (file: string, { project, json }: { project: string; json?: true }) => {
+    .action(async (file: string, { project, json }: OfProject) => {
       const { CallsImport } = await import('./calls-import.ts')
       const summary = await shell.inProject(project, (services, projectId) =>
         new CallsImport(services, shell, projectId).run(file),
       )
-      if (summary.failed > 0 || shell.signal.aborted) shell.exitCode = 1
-      if (shell.signal.aborted)
-        shell.say('Interrupted. Run the import again: calls that are already stored stay as they are.')
-      await shell.answer(json, summary, textOf(summary))
+      const again = 'Run the import again: calls that are already stored stay as they are.'
+      await shell.answerRun(json, summary, { lines: textOf(summary), again })
     })
 
   calls
     .command('export')
     .description('Print all calls, or those that match a query: one per line, oldest first.')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .option('--query <query>', 'as for GET /v1/calls, such as "status=completed&from=2026-01-01"')
     .option('--csv', 'print CSV, without transcripts and analyses')
     .option('--recordings <folder>', 'also save the recordings there, each under the id of its call')

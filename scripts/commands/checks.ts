@@ -1,13 +1,14 @@
 import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { type Config, ConfigError } from '../../src/config.ts'
+import { isWritable } from '../../src/core/folder.ts'
 import { ballastBytes } from '../../src/db/ballast-file.ts'
 import { troubleOf } from '../../src/db/damage.ts'
 import { litestreamProblem } from '../../src/db/litestream.ts'
 import { UnusableDatabase } from '../../src/db/unusable.ts'
 import { loadAddon } from '../../src/knowledge/indexing/index/addon.ts'
+import { BucketFiles, notOurs } from '../../src/recordings/bucket-files.ts'
 import { compareFiles } from '../../src/recordings/comparison.ts'
-import { isWritable } from '../../src/services/folder.ts'
 import type { Services } from '../../src/services/services.ts'
 import { hasOwner } from './folder.ts'
 import { verifyIndex } from './index-check.ts'
@@ -18,7 +19,7 @@ const embedWithinMs = 20_000
 
 /** The report of `doctor` on one part. */
 export interface Check {
-  check: 'configuration' | 'database' | 'addon' | 'embedding' | 'index' | 'recordings'
+  check: 'configuration' | 'database' | 'addon' | 'embedding' | 'analysis' | 'index' | 'recordings'
   ok: boolean
   detail: string
   /** What to do; null if nothing is wrong. */
@@ -28,11 +29,12 @@ export interface Check {
 /**
  * Reports each check as soon as it is done, and skips those that depend on a failed one.
  * @param options.repair whether to count calls again where the counts are wrong
+ * @param options.adoptBucket whether this database takes over the bucket of recordings
  */
 export async function runChecks(
   shell: Shell,
   report: (check: Check) => Promise<void>,
-  { repair = false } = {},
+  { repair = false, adoptBucket = false } = {},
 ): Promise<void> {
   const { check, config } = checkConfiguration(shell)
   await report(check)
@@ -44,8 +46,10 @@ export async function runChecks(
       await report(await checkDatabase(services, repair))
       isOpen = true
       await report(await checkEmbedding(services, shell.signal))
+      const analysis = await checkAnalysis(services, shell.signal)
+      if (analysis) await report(analysis)
       await report(await checkIndexes(services, shell.signal))
-      const recordings = await checkRecordings(services, repair, shell.signal)
+      const recordings = await checkRecordings(services, { repair, adoptBucket }, shell.signal)
       if (recordings) await report(recordings)
     })
   } catch (error) {
@@ -217,30 +221,53 @@ async function checkEmbedding({ embedder, config }: Services, signal: AbortSigna
   }
 }
 
+/** Null without a model. */
+async function checkAnalysis({ chat }: Services, signal: AbortSignal): Promise<Check | null> {
+  if (!chat) return null
+  const startedAt = performance.now()
+  try {
+    await chat.probe(signal)
+    const tookMs = Math.round(performance.now() - startedAt)
+    return sound('analysis', `${chat.name} at ${chat.destination} answered in ${tookMs} ms`)
+  } catch (error) {
+    signal.throwIfAborted()
+    const advice =
+      'Check ANALYSIS_MODEL, ANALYSIS_ENDPOINT, ANALYSIS_TOKEN and the network. Until then, calls wait for their analysis.'
+    return fault(
+      'analysis',
+      `${chat.name} at ${chat.destination} cannot be used: ${sentenceOf(error)}`,
+      advice,
+    )
+  }
+}
+
 /** Null where none can be kept. */
 async function checkRecordings(
   { database, recordingFiles: files, config }: Services,
-  repair: boolean,
+  { repair, adoptBucket }: { repair: boolean; adoptBucket: boolean },
   signal: AbortSignal,
 ): Promise<Check | null> {
   if (!files) return null
   const place = config.bucket?.endpoint ?? `${config.dataDir}/recordings`
   try {
+    const bucket = files instanceof BucketFiles ? files : null
+    if (adoptBucket) await bucket?.adopt()
+    const isOurs = (await bucket?.isOurs()) ?? true
     const { read } = database
-    const { recordings, missing, unnamed } = await compareFiles({ read, files, now: Date.now }, signal)
+    const found = await compareFiles({ read, files, now: Date.now }, signal)
+    const { recordings, missing, damaged } = found
+    // What another database names is no file of nobody.
+    const unnamed = isOurs ? found.unnamed : []
     if (repair) for (const name of unnamed) await files.remove(name)
     const unknown = repair ? 0 : unnamed.length
-    if (missing === 0 && unknown === 0)
-      return sound('recordings', `${counted(recordings, 'recording')} in ${place}`)
     const faults = [
+      ...(isOurs ? [] : [notOurs]),
       ...(missing > 0 ? [`${counted(missing, 'recording')} of ${recordings} have no file in ${place}`] : []),
+      ...(damaged > 0 ? [`${counted(damaged, 'file')} in ${place} have another length than they had`] : []),
       ...(unknown > 0 ? [`${counted(unknown, 'file')} in ${place} belong to no recording`] : []),
     ]
-    const advice =
-      missing > 0
-        ? 'Bring the files back from a backup, under their names; without them, those recordings are lost.'
-        : 'Nobody can hear them, since their keys are gone. Remove them: bun callbook doctor --repair'
-    return fault('recordings', faults.join('; '), advice)
+    if (faults.length === 0) return sound('recordings', `${counted(recordings, 'recording')} in ${place}`)
+    return fault('recordings', faults.join('; '), recordingsAdvice(isOurs, missing + damaged > 0))
   } catch (error) {
     signal.throwIfAborted()
     return fault(
@@ -249,6 +276,14 @@ async function checkRecordings(
       'Check RECORDINGS_URL, RECORDINGS_ENDPOINT, AWS_… and the network.',
     )
   }
+}
+
+function recordingsAdvice(isOurs: boolean, areLost: boolean): string {
+  if (!isOurs)
+    return 'In a drill, leave it so. If the other database is gone for good: bun callbook doctor --adopt-bucket'
+  if (areLost)
+    return 'Bring the files back from a backup, under their names; without them, those recordings are lost.'
+  return 'Nobody can hear them, since their keys are gone. Remove them: bun callbook doctor --repair'
 }
 
 async function checkIndexes(services: Services, signal: AbortSignal): Promise<Check> {

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { version } from '../../src/version.ts'
 import { addAlertCommands } from './alert.ts'
 import { addBackupCommands } from './backup.ts'
@@ -17,12 +17,31 @@ import type { Shell } from './shell.ts'
 import { addSourceCommands } from './source.ts'
 import { addWebhookCommands } from './webhook.ts'
 
+/** Runs one command. @returns its exit code */
+export async function runCommand(args: string[], shell: Shell): Promise<0 | 1> {
+  try {
+    await commandLine(shell).parseAsync(args, { from: 'user' })
+    return shell.exitCode
+  } catch (error) {
+    // Commander has printed the error already. Asking for help is not an error.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1
+    shell.explain(error)
+    return 1
+  }
+}
+
 /** All commands. */
 export function commandLine(shell: Shell): Command {
   const program = new Command('callbook')
-    .description("Callbook's command line. You can use it while the service runs.")
+    .description(
+      "Callbook's command line. You can use it while the service runs. None of these commands starts the service: `bun start` does, or the executable or the package without a command.",
+    )
     .version(version, '-v, --version')
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => shell.streams.stdout.write(text),
+      writeErr: (text) => shell.streams.stderr.write(text),
+    })
     .showHelpAfterError('Add --help to see how to use the command.')
   addProjectCommands(program, shell)
   addPersonCommands(program, shell)

@@ -7,15 +7,19 @@ export function addDoctorCommand(program: Command, shell: Shell): void {
   program
     .command('doctor')
     .description(
-      'Check the configuration, the database, the addon, the embedding provider (by embedding one word) and the ' +
-        'index files, and say how to fix each problem.',
+      'Check the configuration, the database, the addon, the embedding provider (by embedding one word), the ' +
+        'model for analysis (by asking for one word) and the index files, and say how to fix each problem.',
     )
     .option(
       '--repair',
       'count calls again where the counts are wrong, and remove files that belong to no recording',
     )
+    .option(
+      '--adopt-bucket',
+      'let this database, and no other one, write and remove in the bucket of recordings',
+    )
     .option('--json', 'print an array of {"check","ok","detail","advice"}')
-    .action(async ({ json, repair }: { json?: true; repair?: true }) => {
+    .action(async ({ json, repair, adoptBucket }: { json?: true; repair?: true; adoptBucket?: true }) => {
       const { runChecks } = await import('./checks.ts')
       const checks: Check[] = []
       const report = async (check: Check) => {
@@ -23,7 +27,7 @@ export function addDoctorCommand(program: Command, shell: Shell): void {
         if (!check.ok) shell.exitCode = 1
         if (!json) await shell.write(`${linesOf(check).join('\n')}\n`)
       }
-      await runChecks(shell, report, { repair: repair ?? false })
+      await runChecks(shell, report, { repair: repair ?? false, adoptBucket: adoptBucket ?? false })
       if (json) await shell.answer(json, checks, [])
     })
 }

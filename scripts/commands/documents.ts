@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 import { minimatch } from 'minimatch'
-import { fileBytesMax } from '../../src/knowledge/files/file-reader.ts'
 import { fileKind, readableFiles } from '../../src/knowledge/files/file-text.ts'
 import type { NewItem } from '../../src/knowledge/schemas.ts'
+import { limits } from '../../src/limits.ts'
 import type { Services } from '../../src/services/services.ts'
 
 export interface Document {
@@ -72,7 +72,8 @@ export async function readItem(
   { files }: Pick<Services, 'files'>,
   { path, bytes }: Document,
 ): Promise<NewItem> {
-  if (bytes > fileBytesMax) throw new Error(`has ${bytes} bytes; at most ${fileBytesMax} are accepted`)
+  if (bytes > limits.file.most)
+    throw new Error(`has ${bytes} bytes; at most ${limits.file.most} are accepted`)
   return await files.read({ name: path, bytes: await readFile(path) })
 }
 

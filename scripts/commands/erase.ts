@@ -1,20 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import type { ErasureReceipt } from '../../src/erasure/schemas.ts'
 import { AppError } from '../../src/errors.ts'
+import type { ErasureReceipt } from '../../src/privacy/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
+import { type OfProject, projectOption } from './options.ts'
 import { startProgress } from './progress.ts'
 import { counted, fieldSentences } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 const pollMs = 200
 
-interface EraseOptions {
-  project: string
+interface EraseOptions extends OfProject {
   number?: string
   before?: string
   dryRun?: true
-  json?: true
 }
 
 export function addEraseCommand(program: Command, shell: Shell): void {
@@ -24,7 +23,7 @@ export function addEraseCommand(program: Command, shell: Shell): void {
       'Erase the calls of a phone number, or completed calls from before a time, and wait until no byte of ' +
         'them is left. Later calls are not affected. Calls on hold stay.',
     )
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .option('--number <number>', 'the full number, such as +15557294053: erases calls from it and to it')
     .option('--before <time>', 'ISO 8601 time: erases completed calls that were created before it')
     .option('--dry-run', 'only count the calls')

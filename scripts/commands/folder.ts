@@ -14,7 +14,7 @@ export function hasOwner({ dataDir }: Config): boolean {
 }
 
 /** Where the folder's service listens; null if none runs. */
-export function servedAt(config: Config): string | null {
+function servedAt(config: Config): string | null {
   if (!hasOwner(config)) return null
   try {
     return readFileSync(join(config.dataDir, addressFileName), 'utf8') || null
@@ -22,4 +22,10 @@ export function servedAt(config: Config): string | null {
     // The service is still starting, or could not write the file.
     return null
   }
+}
+
+/** Where people reach the service: PUBLIC_URL, or else where the folder's service listens, or would. */
+export function consoleOrigin(config: Config): string {
+  const { publicUrl, host, port } = config
+  return publicUrl ?? servedAt(config) ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
+import { type OfProject, projectOption } from './options.ts'
 import { shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
-interface SetOptions {
-  project: string
+interface SetOptions extends OfProject {
   call?: string
   number?: string
   reason: string
-  json?: true
 }
 
 export function addHoldCommands(program: Command, shell: Shell): void {
@@ -20,7 +19,7 @@ export function addHoldCommands(program: Command, shell: Shell): void {
   hold
     .command('set')
     .description('Put a call on hold, or a number with all of its calls, including later ones.')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .option('--call <id>', 'id of the call')
     .option('--number <number>', 'the full number, such as +15557294053')
     .requiredOption('--reason <reason>', 'why the hold is set')
@@ -37,9 +36,9 @@ export function addHoldCommands(program: Command, shell: Shell): void {
   hold
     .command('list')
     .description('List the holds of a project, oldest first.')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .option('--json', 'print an array')
-    .action(async ({ project, json }: { project: string; json?: true }) => {
+    .action(async ({ project, json }: OfProject) => {
       const all = await shell.inProject(project, ({ holds }, projectId) => holds.list(projectId))
       const rows = all.map(({ id, callId, number, reason, createdAt }) => {
         const kind = callId === null ? 'number' : 'call'
@@ -53,9 +52,9 @@ export function addHoldCommands(program: Command, shell: Shell): void {
     .command('lift')
     .description('Lift a hold. Its calls can be deleted again, unless another hold covers them.')
     .argument('<id>', 'id of the hold (hold_…)')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .option('--json', 'print {"id","lifted"}')
-    .action(async (id: string, { project, json }: { project: string; json?: true }) => {
+    .action(async (id: string, { project, json }: OfProject) => {
       const done = await shell.inProject(project, ({ holds }, projectId) => holds.lift(projectId, id))
       await shell.answer(json, done, `Lifted the hold ${shown(id)}.`)
     })

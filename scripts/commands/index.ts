@@ -1,6 +1,4 @@
 import type { Command } from 'commander'
-import type { Project } from '../../src/projects/projects.ts'
-import type { Services } from '../../src/services/services.ts'
 import type { IndexCheck } from './index-check.ts'
 import { shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
@@ -25,7 +23,7 @@ export function addIndexCommands(program: Command, shell: Shell): void {
       const { verifyIndex } = await import('./index-check.ts')
       const checks = await shell.withServices(async (services) => {
         const all: IndexCheck[] = []
-        for (const one of await chosen(services, project)) {
+        for (const one of await shell.projects(services, project)) {
           shell.signal.throwIfAborted()
           all.push(await verifyIndex(services, one, shell.signal))
         }
@@ -50,7 +48,7 @@ export function addIndexCommands(program: Command, shell: Shell): void {
       const { verifyIndex } = await import('./index-check.ts')
       const checks = await shell.withServices(
         async (services) => {
-          const projects = await chosen(services, project)
+          const projects = await shell.projects(services, project)
           await rebuildIndexes(services, projects, shell)
           const all: IndexCheck[] = []
           for (const one of projects) all.push(await verifyIndex(services, one, shell.signal))
@@ -64,10 +62,6 @@ export function addIndexCommands(program: Command, shell: Shell): void {
 
 function rebuildAdvice(projectId: string): string {
   return `Rebuild it: bun callbook index rebuild --project ${projectId}`
-}
-
-async function chosen({ projects }: Services, project: string | undefined): Promise<Project[]> {
-  return project === undefined ? await projects.list() : [await projects.find(project)]
 }
 
 async function answer(shell: Shell, json: true | undefined, checks: readonly IndexCheck[]): Promise<void> {

@@ -1,21 +1,20 @@
 import { type Command, Option } from 'commander'
-import type { KeyRecord } from '../../src/auth/key-record.ts'
+import type { KeyRecord } from '../../src/access/keys/key-record.ts'
 import { AppError, type FieldError, invalidRequest } from '../../src/errors.ts'
 import { type KeyScope, keyScopes } from '../../src/identity.ts'
+import { type AsJson, type OfProject, projectOption } from './options.ts'
 import { collect, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 const msPerDay = 86_400_000
 
-interface CreateOptions {
-  project: string
+interface CreateOptions extends OfProject {
   name: string
   kind: 'live' | 'ingest'
   scope?: KeyScope
   allowIp: string[]
   allowOrigin: string[]
   expires?: string
-  json?: true
 }
 
 export function addKeyCommands(program: Command, shell: Shell): void {
@@ -31,7 +30,7 @@ function addCreate(key: Command, shell: Shell): void {
   key
     .command('create')
     .description('Create a key. It is shown only once, because only its hash is stored.')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .requiredOption('--name <name>', 'what the key is for')
     .addOption(
       new Option('--kind <kind>', 'live opens /v1 and the agent protocols, ingest opens /ingest')
@@ -87,9 +86,9 @@ function addList(key: Command, shell: Shell): void {
   key
     .command('list')
     .description('List the keys of a project, newest first. The keys themselves are not stored.')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .option('--json', 'print an array')
-    .action(async ({ project, json }: { project: string; json?: true }) => {
+    .action(async ({ project, json }: OfProject) => {
       const all = await shell.inProject(project, ({ keys }, projectId) => keys.list(projectId))
       const rows = all.map((record) => [
         record.id,
@@ -166,8 +165,8 @@ function addRotate(key: Command, shell: Shell): void {
     .option('--json', 'print {"id","key","name","kind","scope","allowedIps","expiresAt","replaces"}')
     .action(async (id: string, { overlap, json }: { overlap: string; json?: true }) => {
       const overlapHours = readHours(overlap)
-      const made = await shell.withServices(async ({ keys, keyChanges }) =>
-        keyChanges.rotate(await keys.projectOf(id), id, { overlapHours }).catch(namingOptions(toOption({}))),
+      const made = await shell.inProjectOf('keys', id, ({ keyChanges }, projectId) =>
+        keyChanges.rotate(projectId, id, { overlapHours }).catch(namingOptions(toOption({}))),
       )
       const { key: secret, name, kind, scope, allowedIps, expiresAt, replaces } = made
       await shell.answer(
@@ -191,8 +190,8 @@ function addRevoke(key: Command, shell: Shell): void {
     .description('Revoke a key. A running service refuses it from the next request on.')
     .argument('<id>', 'id of the key (key_…)')
     .option('--json', 'print {"id","revoked"}')
-    .action(async (id: string, { json }: { json?: true }) => {
-      const revoked = await shell.withServices(async ({ keys }) => keys.revoke(await keys.projectOf(id), id))
+    .action(async (id: string, { json }: AsJson) => {
+      const revoked = await shell.inProjectOf('keys', id, ({ keys }, projectId) => keys.revoke(projectId, id))
       await shell.answer(json, revoked, `Revoked the key ${shown(id)}.`)
     })
 }

@@ -98,7 +98,8 @@ export class KnowledgeCheck {
     for (const { id, name } of heads) idsByName.set(name, [...(idsByName.get(name) ?? []), id])
     const ids = new Set(heads.map(({ id }) => id))
     const questions: Question[] = []
-    const source = file === '-' ? process.stdin : createReadStream(file, { signal: this.#shell.signal })
+    const source =
+      file === '-' ? this.#shell.streams.stdin : createReadStream(file, { signal: this.#shell.signal })
     for await (const { number, bytes } of readLines(source, lineBytesMax)) {
       if (bytes && isBlank(bytes)) continue
       try {

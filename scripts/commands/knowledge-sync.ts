@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { basename, resolve } from 'node:path'
+import { sha256 } from '../../src/knowledge/chunking/chunk.ts'
 import { NewItem } from '../../src/knowledge/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 import { compileCheck } from '../../src/validation.ts'
@@ -17,6 +18,8 @@ import { counted, sentenceOf, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 const filesAtOnce = 8
+/** Begins the ids of all items that a sync makes. */
+const syncPrefix = 'sync.'
 const readableCharsMax = 40
 const digestChars = 16
 
@@ -27,6 +30,8 @@ export interface SyncSummary {
   unchanged: number
   deleted: number
   failed: number
+  /** Items with the text of a file that no sync has made: search finds these texts twice. */
+  imported: { id: string; name: string }[]
   /** Chunks of the project without a vector; the service embeds them. */
   pendingChunks: number
   seconds: number
@@ -46,6 +51,8 @@ interface KnowledgeSyncOptions {
   prune: boolean
   /** Whether that may be more than half of the set. */
   yes: boolean
+  /** Whether to delete items with the text of a file that no sync has made. */
+  replaceImported: boolean
   choice: Choice
 }
 
@@ -54,6 +61,7 @@ export class KnowledgeSync {
   readonly #options: KnowledgeSyncOptions
   readonly #check = compileCheck(NewItem)
   readonly #summary: SyncSummary
+  readonly #textHashes = new Set<string>()
 
   constructor(options: KnowledgeSyncOptions) {
     this.#options = options
@@ -67,7 +75,7 @@ export class KnowledgeSync {
       pendingChunks: 0,
       seconds: 0,
     }
-    this.#summary = { set, ...counts, skipped: [], errors: [] }
+    this.#summary = { set, ...counts, imported: [], skipped: [], errors: [] }
   }
 
   async run(): Promise<SyncSummary> {
@@ -84,6 +92,7 @@ export class KnowledgeSync {
       if (prune && errors.length > 0)
         shell.complain('Nothing was deleted, because not every file could be listed.')
       else if (prune) await this.#prune([...documents, ...skipped.filter(({ reason }) => reason === leftOut)])
+      await this.#findImported()
     } finally {
       progress.stop()
     }
@@ -110,6 +119,19 @@ export class KnowledgeSync {
     const item = this.#check(await readItem(services, document))
     const { outcome } = await services.itemChanges.put(projectId, this.#idOf(document), item)
     this.#summary[outcome]++
+    this.#textHashes.add(sha256(item.text))
+  }
+
+  /** Finds what `knowledge import`, or a request, has made of the same texts. */
+  async #findImported(): Promise<void> {
+    const { services, shell, projectId, replaceImported } = this.#options
+    for (const { id, name, textHash } of await services.knowledge.contents(projectId)) {
+      if (id.startsWith(syncPrefix) || !this.#textHashes.has(textHash) || shell.signal.aborted) continue
+      this.#summary.imported.push({ id, name })
+      if (!replaceImported) continue
+      await services.knowledge.delete(projectId, id)
+      this.#summary.deleted++
+    }
   }
 
   /** Deletes items whose files are gone. Only ids from a sync of this set have its prefix. */
@@ -151,7 +173,7 @@ export function itemIdOf(set: string, path: string): string {
 }
 
 function prefixOf(set: string): string {
-  return `sync.${readable(set)}.${digest(set)}.`
+  return `${syncPrefix}${readable(set)}.${digest(set)}.`
 }
 
 function readable(text: string): string {

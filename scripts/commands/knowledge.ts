@@ -3,6 +3,7 @@ import { readableFiles } from '../../src/knowledge/files/file-text.ts'
 import type { CheckSummary } from './knowledge-check.ts'
 import type { ImportSummary } from './knowledge-import.ts'
 import type { SyncSummary } from './knowledge-sync.ts'
+import { type OfProject, projectOption } from './options.ts'
 import { collect, counted, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
@@ -17,20 +18,18 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
         `otherwise after the file. A file that is already stored with the same name and text is skipped.`,
     )
     .argument('<path...>', 'files and folders')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .option(
       '--json',
       'print {"imported","unchanged","failed","chunks","pendingChunks","seconds","items","errors"}',
     )
-    .action(async (paths: string[], { project, json }: { project: string; json?: true }) => {
+    .action(async (paths: string[], { project, json }: OfProject) => {
       const { KnowledgeImport } = await import('./knowledge-import.ts')
       const summary = await shell.inProject(project, (services, projectId) =>
         new KnowledgeImport(services, shell, projectId).run(paths),
       )
-      if (summary.failed > 0 || shell.signal.aborted) shell.exitCode = 1
-      if (shell.signal.aborted)
-        shell.say('Interrupted. Run the import again: files that are already stored are skipped.')
-      await shell.answer(json, summary, textOf(summary))
+      const again = 'Run the import again: files that are already stored are skipped.'
+      await shell.answerRun(json, summary, { lines: textOf(summary), again })
     })
 
   knowledge
@@ -40,9 +39,13 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
         `made from the name of the set and the path. Unchanged files are left alone.`,
     )
     .argument('<folder>', 'the folder')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .option('--name <name>', 'name of the set of items (default: the name of the folder)')
     .option('--prune', 'delete the items of the set whose files are gone')
+    .option(
+      '--replace-imported',
+      'delete items of equal text that no sync made, such as those of knowledge import',
+    )
     .option('--yes', 'let --prune delete more than half of the set')
     .option(
       '--include <glob>',
@@ -52,19 +55,18 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
     .option('--exclude <glob>', 'leave out these files and folders, such as drafts; can be repeated', collect)
     .option(
       '--json',
-      'print {"set","created","changed","unchanged","deleted","failed","pendingChunks","seconds","skipped","errors"}',
+      'print {"set","created","changed","unchanged","deleted","failed","imported","pendingChunks","seconds","skipped","errors"}',
     )
-    .action(async (folder: string, flags: SyncFlags) => {
-      const { project, name, prune = false, yes = false, include, exclude, json } = flags
+    .action(async (folder: string, { project, include, exclude, json, ...given }: SyncFlags) => {
       const { KnowledgeSync } = await import('./knowledge-sync.ts')
+      const flags = { prune: false, yes: false, replaceImported: false, ...given }
+      const { replaceImported } = flags
       const choice = { include, exclude }
       const summary = await shell.inProject(project, (services, projectId) =>
-        new KnowledgeSync({ services, shell, projectId, folder, name, prune, yes, choice }).run(),
+        new KnowledgeSync({ services, shell, projectId, folder, choice, ...flags }).run(),
       )
-      if (summary.failed > 0 || shell.signal.aborted) shell.exitCode = 1
-      if (shell.signal.aborted)
-        shell.say('Interrupted. Run the sync again: files that are already stored are skipped.')
-      await shell.answer(json, summary, syncTextOf(summary))
+      const again = 'Run the sync again: files that are already stored are skipped.'
+      await shell.answerRun(json, summary, { lines: syncTextOf(summary, replaceImported), again })
     })
 
   knowledge
@@ -76,7 +78,7 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
         'not exist.',
     )
     .argument('<file.jsonl>', 'the questions; - reads stdin')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .option('--min-hit5 <share>', 'the lowest hit5 that passes, from 0 to 1')
     .option('--json', 'print {"questions","hit1","hit5","misses"}')
     .action(async (file: string, { project, minHit5, json }: CheckFlags) => {
@@ -90,10 +92,8 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
     })
 }
 
-interface CheckFlags {
-  project: string
+interface CheckFlags extends OfProject {
   minHit5?: string
-  json?: true
 }
 
 function checkTextOf({ questions, hit1, hit5, misses }: CheckSummary): string[] {
@@ -109,20 +109,25 @@ function checkTextOf({ questions, hit1, hit5, misses }: CheckSummary): string[] 
 
 const skippedShownMax = 50
 
-interface SyncFlags {
-  project: string
+interface SyncFlags extends OfProject {
   name?: string
   prune?: boolean
   yes?: boolean
+  replaceImported?: boolean
   include?: string[]
   exclude?: string[]
-  json?: true
 }
 
-function syncTextOf(summary: SyncSummary): string[] {
-  const { set, created, changed, unchanged, deleted, failed, seconds, skipped } = summary
+function syncTextOf(summary: SyncSummary, areReplaced: boolean): string[] {
+  const { imported, set, created, changed, unchanged, deleted, failed, seconds, skipped } = summary
   const more = skipped.length - skippedShownMax
+  const others = imported.slice(0, skippedShownMax).map(({ id, name }) => `${shown(name)} (${id})`)
+  const rest = imported.length - others.length
+  const named = [...others, ...(rest > 0 ? [counted(rest, 'other item')] : [])].join(', ')
   return [
+    ...(imported.length === 0 || areReplaced
+      ? []
+      : [`No sync made these, which have the text of a file: ${named}. --replace-imported deletes them.`]),
     ...skipped.slice(0, skippedShownMax).map(({ path, reason }) => `Skipped ${shown(path)}: ${reason}`),
     ...(more > 0 ? [`Skipped ${counted(more, 'other file')}: --json lists them.`] : []),
     `${shown(set)}: ${counted(created, 'item')} created, ${changed} changed, ${unchanged} unchanged, ${deleted} deleted` +

@@ -1,14 +1,12 @@
 import { Argument, type Command, Option } from 'commander'
-import type { Config } from '../../src/config.ts'
 import { type Role, roles } from '../../src/identity.ts'
-import { servedAt } from './folder.ts'
+import { consoleOrigin } from './folder.ts'
+import { type AsJson, type OfProject, projectOption } from './options.ts'
 import { shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
-interface InviteOptions {
-  project: string
+interface InviteOptions extends OfProject {
   role: Role
-  json?: true
 }
 
 export function addPersonCommands(program: Command, shell: Shell): void {
@@ -27,7 +25,7 @@ function addList(person: Command, shell: Shell): void {
     .command('list')
     .description('List the people with their projects, and who owns the console.')
     .option('--json', 'print an array of {"id","name","email","ownsConsole","hasTwoFactor","projects"}')
-    .action(async ({ json }: { json?: true }) => {
+    .action(async ({ json }: AsJson) => {
       const all = await shell.withServices(({ console }) => console.people.list())
       const rows = all.map(({ name, email, ownsConsole, projects }) => [
         name,
@@ -49,7 +47,7 @@ function addInvite(person: Command, shell: Shell): void {
     .description(
       'Create a link that lets one person join a project. It works once and expires after seven days.',
     )
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .addOption(
       new Option(
         '--role <role>',
@@ -81,7 +79,7 @@ function addReset(person: Command, shell: Shell): void {
     )
     .argument('<email>', 'email address of the person')
     .option('--json', 'print {"email","link","expiresAt"}')
-    .action(async (wanted: string, { json }: { json?: true }) => {
+    .action(async (wanted: string, { json }: AsJson) => {
       const baseUrl = consoleOrigin(shell.loadConfig())
       const { email, link, expiresAt } = await shell.withServices(({ console }) =>
         console.invitations.createPasswordLink(wanted, baseUrl),
@@ -103,7 +101,7 @@ function addTwoFactorReset(person: Command, shell: Shell): void {
     )
     .argument('<email>', 'email address of the person')
     .option('--json', 'print {"email","isOn"}')
-    .action(async (wanted: string, { json }: { json?: true }) => {
+    .action(async (wanted: string, { json }: AsJson) => {
       const done = await shell.withServices(async ({ console: { people, twoFactor } }) =>
         twoFactor.reset(await people.find(wanted)),
       )
@@ -120,7 +118,7 @@ function addTwoFactorRule(person: Command, shell: Shell): void {
     )
     .addArgument(new Argument('<rule>', 'whether it is required').choices(['on', 'off']))
     .option('--json', 'print {"isOn"}')
-    .action(async (rule: string, { json }: { json?: true }) => {
+    .action(async (rule: string, { json }: AsJson) => {
       const done = await shell.withServices(({ console }) => console.twoFactorRule.change(rule === 'on'))
       const sentence = done.isOn
         ? 'Everybody with a password now needs a second factor.'
@@ -134,7 +132,7 @@ function addSetup(person: Command, shell: Shell): void {
     .command('setup')
     .description('Create a new setup link for a console that has no owner. The previous link stops working.')
     .option('--json', 'print {"link"}')
-    .action(async ({ json }: { json?: true }) => {
+    .action(async ({ json }: AsJson) => {
       const link = `${consoleOrigin(shell.loadConfig())}/console/setup#`
       const token = await shell.withServices(({ console }) => console.people.replaceSetUpLink())
       await shell.answer(json, { link: link + token }, [
@@ -155,7 +153,7 @@ function addRemove(person: Command, shell: Shell): void {
     .argument('<email>', 'email address of the person')
     .requiredOption('--yes', 'confirm: this cannot be undone')
     .option('--json', 'print {"id","deleted"}')
-    .action(async (wanted: string, { json }: { json?: true }) => {
+    .action(async (wanted: string, { json }: AsJson) => {
       const { email, ownedConsole, deleted } = await shell.withServices(async ({ console: { people } }) => {
         const { id, email } = await people.find(wanted)
         const ownedConsole = (await people.consoleOwner()) === id
@@ -165,10 +163,4 @@ function addRemove(person: Command, shell: Shell): void {
         'The console now has no owner. Create a setup link for a new owner: bun callbook person setup'
       await shell.answer(json, deleted, [`Deleted ${shown(email)}.`, ...(ownedConsole ? [next] : [])])
     })
-}
-
-/** Where people reach the service: PUBLIC_URL, or else where the folder's service listens, or would. */
-export function consoleOrigin(config: Config): string {
-  const { publicUrl, host, port } = config
-  return publicUrl ?? servedAt(config) ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -14,7 +14,7 @@ export interface Progress {
 export function startProgress(shell: Shell, title: string, total: number): Progress {
   if (!shell.isTerminal)
     return { update: () => undefined, say: (line) => shell.say(line), stop: () => undefined }
-  const stream = process.stderr
+  const stream = shell.streams.stderr
   const bar = new SingleBar({
     stream,
     format: total > 0 ? `${title} {bar} {percentage}% · {done} · {eta_formatted} left` : `${title} · {done}`,

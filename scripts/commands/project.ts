@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
+import type { AsJson } from './options.ts'
 import { addSet } from './project-settings.ts'
-import { shown } from './sentences.ts'
+import { sentenceOf, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 export function addProjectCommands(program: Command, shell: Shell): void {
@@ -17,16 +18,29 @@ export function addProjectCommands(program: Command, shell: Shell): void {
 function addCreate(project: Command, shell: Shell): void {
   project
     .command('create')
-    .description('Create a project.')
-    .argument('<name>', 'name of the project; its owner must not have another project with this name')
-    .option('--owner <email>', 'email address of its owner in the console (default: none)')
-    .option('--json', 'print {"id","name"}')
-    .action(async (wanted: string, { owner, json }: { owner?: string; json?: true }) => {
-      const { id, name } = await shell.withServices(async ({ projects, console }) => {
+    .description('Create projects.')
+    .argument('<name...>', 'their names; the owner must not have another project with such a name')
+    .option('--owner <email>', 'email address of their owner in the console (default: none)')
+    .option('--json', 'print {"id","name"}, or an array of them for several names')
+    .action(async (names: string[], { owner, json }: { owner?: string; json?: true }) => {
+      const made: { id: string; name: string }[] = []
+      const answer = async () => {
+        const lines = made.map(({ id, name }) => `Created the project ${shown(name)} (${id}).`)
+        await shell.answer(json, names.length > 1 ? made : made[0], lines)
+      }
+      await shell.withServices(async ({ projects, console }) => {
         const ownerId = owner === undefined ? null : (await console.people.find(owner)).id
-        return await projects.create(wanted, { ownerId })
+        for (const wanted of names) {
+          const { id, name } = await projects.create(wanted, { ownerId }).catch(async (error) => {
+            if (names.length === 1) throw error
+            // Those before it stay.
+            await answer()
+            throw new Error(`${shown(wanted)}: ${sentenceOf(error)}`, { cause: error })
+          })
+          made.push({ id, name })
+        }
       })
-      await shell.answer(json, { id, name }, `Created the project ${shown(name)} (${id}).`)
+      await answer()
     })
 }
 
@@ -35,7 +49,7 @@ function addList(project: Command, shell: Shell): void {
     .command('list')
     .description('List the projects.')
     .option('--json', 'print an array of {"id","name"}')
-    .action(async ({ json }: { json?: true }) => {
+    .action(async ({ json }: AsJson) => {
       const all = await shell.withServices(({ projects }) => projects.list())
       const values = all.map(({ id, name }) => ({ id, name }))
       await shell.answerList(json, values, {
@@ -53,7 +67,7 @@ function addRename(project: Command, shell: Shell): void {
     .argument('<project>', 'id or name of the project')
     .argument('<name>', 'its new name; its owner must not have another project with this name')
     .option('--json', 'print {"id","name"}')
-    .action(async (wanted: string, newName: string, { json }: { json?: true }) => {
+    .action(async (wanted: string, newName: string, { json }: AsJson) => {
       const { id, name } = await shell.inProject(wanted, ({ projects }, projectId) =>
         projects.rename(projectId, newName),
       )
@@ -71,7 +85,7 @@ function addRemove(project: Command, shell: Shell): void {
     .argument('<project>', 'id or name of the project')
     .requiredOption('--yes', 'confirm: this cannot be undone')
     .option('--json', 'print {"id","deleted"}')
-    .action(async (wanted: string, { json }: { json?: true }) => {
+    .action(async (wanted: string, { json }: AsJson) => {
       const { name, deleted } = await shell.withServices(
         async ({ projects, projectErasure, ownsFolder }) => {
           const found = await projects.find(wanted)

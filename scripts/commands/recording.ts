@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
+import { type OfProject, projectOption } from './options.ts'
 import { counted } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
-interface FetchOptions {
-  project: string
+interface FetchOptions extends OfProject {
   call?: string
-  json?: true
 }
 
 export function addRecordingCommands(program: Command, shell: Shell): void {
@@ -14,7 +13,7 @@ export function addRecordingCommands(program: Command, shell: Shell): void {
   recording
     .command('fetch')
     .description('Fetch again the recordings that could not be fetched. The service does the work.')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .option('--call <id>', 'id of a call (default: all)')
     .option('--json', 'print {"queued"}')
     .action(async ({ project, call, json }: FetchOptions) => {

@@ -1,11 +1,7 @@
 import type { Command } from 'commander'
 import { readJson } from './json-file.ts'
+import { type OfProject, projectOption } from './options.ts'
 import type { Shell } from './shell.ts'
-
-interface ProjectOptions {
-  project: string
-  json?: true
-}
 
 export function addRubricCommands(program: Command, shell: Shell): void {
   const rubric = program.command('rubric').description('What a model is asked about each completed call.')
@@ -14,9 +10,9 @@ export function addRubricCommands(program: Command, shell: Shell): void {
     .command('show')
     .description('Print the rubric as JSON, which `rubric set` reads.')
     .argument('[version]', 'a version (default: the one in force)')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .option('--json', 'print it on one line')
-    .action(async (version: string | undefined, { project, json }: ProjectOptions) => {
+    .action(async (version: string | undefined, { project, json }: OfProject) => {
       const found = await shell.inProject(project, ({ rubrics }, projectId) =>
         rubrics.get(projectId, version === undefined ? undefined : wholeNumber(version)),
       )
@@ -27,9 +23,9 @@ export function addRubricCommands(program: Command, shell: Shell): void {
     .command('set')
     .description('Add a version: the newest one is in force. The JSON has the members of PUT /v1/rubric.')
     .argument('<file>', 'a file of JSON, or - for standard input')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .option('--json', 'print the version')
-    .action(async (file: string, { project, json }: ProjectOptions) => {
+    .action(async (file: string, { project, json }: OfProject) => {
       const change = readJson(file)
       const { rubric, isNew } = await shell.inProject(project, ({ rubrics }, projectId) =>
         rubrics.put(projectId, change),
@@ -43,9 +39,9 @@ export function addRubricCommands(program: Command, shell: Shell): void {
   rubric
     .command('versions')
     .description('List the versions, the newest first.')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .option('--json', 'print an array')
-    .action(async ({ project, json }: ProjectOptions) => {
+    .action(async ({ project, json }: OfProject) => {
       const all = await shell.inProject(project, ({ rubrics }, projectId) => rubrics.versions(projectId))
       const rows = all.map(({ version, createdAt, createdBy }) => [
         String(version),

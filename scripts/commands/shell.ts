@@ -1,4 +1,6 @@
+import type { Readable, Writable } from 'node:stream'
 import { loadConfig } from '../../src/config.ts'
+import type { Project } from '../../src/projects/projects.ts'
 import type { Services } from '../../src/services/services.ts'
 import { columns, sentenceOf } from './sentences.ts'
 
@@ -12,19 +14,36 @@ interface Table {
   none: string
 }
 
+/** Where a command reads and writes: those of its process, unless it is given others. */
+export interface Streams {
+  stdin: Readable
+  stdout: Writable & { isTTY?: boolean }
+  stderr: Writable & { isTTY?: boolean }
+}
+
 /** A command's surroundings: environment, terminal, signals, services. */
 export class Shell {
   /** Aborted by the first signal to stop. */
   readonly signal: AbortSignal
   exitCode: 0 | 1 = 0
+  readonly streams: Streams
   readonly #env: Record<string, string | undefined>
   #isStdoutClosed = false
   #isConfigured = false
 
-  constructor(env: Record<string, string | undefined>) {
+  /** @param streams without them, the process's own, whose signals then stop the command */
+  constructor(env: Record<string, string | undefined>, streams?: Streams) {
     this.#env = env
+    this.streams = streams ?? process
     const stopping = new AbortController()
     this.signal = stopping.signal
+    if (!streams) this.#heed(stopping)
+    // `write` reports its own failures. Without a listener, this event would end the process.
+    this.streams.stdout.on('error', () => undefined)
+    this.streams.stderr.on('error', () => undefined)
+  }
+
+  #heed(stopping: AbortController): void {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
         this.exitCode = 1
@@ -34,13 +53,10 @@ export class Shell {
         setTimeout(() => process.exit(1), stopWithinMs).unref()
       })
     }
-    // `write` reports its own failures. Without a listener, this event would end the process.
-    process.stdout.on('error', () => undefined)
-    process.stderr.on('error', () => undefined)
   }
 
   get isTerminal(): boolean {
-    return process.stderr.isTTY === true
+    return this.streams.stderr.isTTY === true
   }
 
   loadConfig() {
@@ -59,9 +75,15 @@ export class Shell {
     // Loaded only for a command that needs them, so that help and usage errors come at once.
     const { openLog } = await import('../../src/observability/log.ts')
     const { openServices } = await import('../../src/services/services.ts')
-    const { log, close: closeLog } = await openLog({ level: 'warn', format: config.logFormat })
+    const { consoleOrigin } = await import('./folder.ts')
+    const { log, close: closeLog } = await openLog({
+      level: 'warn',
+      format: config.logFormat,
+      ...(this.streams === process ? {} : { to: this.streams.stderr }),
+    })
     try {
-      const services = await openServices({ config, log, role: 'command', ...options })
+      const address = consoleOrigin(config)
+      const services = await openServices({ config, log, role: 'command', address, ...options })
       try {
         return await action(services)
       } finally {
@@ -84,6 +106,31 @@ export class Shell {
     )
   }
 
+  /** The same for the project of a record. */
+  async inProjectOf<Result>(
+    kind: 'keys' | 'sources' | 'webhooks',
+    id: string,
+    action: (services: Services, projectId: number) => Promise<Result>,
+  ): Promise<Result> {
+    return await this.withServices(async (services) => action(services, await services[kind].projectOf(id)))
+  }
+
+  /** The projects that an option names: one, or all. */
+  async projects({ projects }: Services, project: string | undefined): Promise<Project[]> {
+    return project === undefined ? await projects.list() : [await projects.find(project)]
+  }
+
+  /** Answers what a run over many records did. It can be run again, since what it has done stays. */
+  async answerRun(
+    isJson: boolean | undefined,
+    summary: { failed: number },
+    { lines, again }: { lines: string | string[]; again: string },
+  ): Promise<void> {
+    if (summary.failed > 0 || this.signal.aborted) this.exitCode = 1
+    if (this.signal.aborted) this.say(`Interrupted. ${again}`)
+    await this.answer(isJson, summary, lines)
+  }
+
   /** A command's result that is a list: JSON, or a table for people; a sentence says that there is nothing. */
   async answerList(isJson: boolean | undefined, values: readonly unknown[], table: Table): Promise<void> {
     const { head, rows, none } = table
@@ -99,7 +146,7 @@ export class Shell {
   async write(text: string): Promise<boolean> {
     if (this.#isStdoutClosed) return false
     const error = await new Promise<Error | null | undefined>((resolve) => {
-      process.stdout.write(text, resolve)
+      this.streams.stdout.write(text, resolve)
     })
     if (!error) return true
     this.#isStdoutClosed = true
@@ -109,7 +156,7 @@ export class Shell {
 
   /** Prints a line on stderr. */
   say(line: string): void {
-    process.stderr.write(`${line}\n`)
+    this.streams.stderr.write(`${line}\n`)
   }
 
   /** Prints a problem on stderr. The command goes on and exits 1. */
@@ -125,7 +172,7 @@ export class Shell {
 
   /** Resolves when all output has left the process. */
   async flush(): Promise<void> {
-    for (const stream of [process.stdout, process.stderr]) {
+    for (const stream of [this.streams.stdout, this.streams.stderr]) {
       await new Promise<void>((resolve) => stream.write('', () => resolve()))
     }
   }

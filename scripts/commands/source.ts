@@ -3,17 +3,16 @@ import { type Command, Option } from 'commander'
 import { invalidRequest } from '../../src/errors.ts'
 import { platformNames, setUpOf } from '../../src/sources/catalog.ts'
 import type { MadeSource } from '../../src/sources/sources.ts'
-import { consoleOrigin } from './person.ts'
+import { consoleOrigin } from './folder.ts'
+import { type AsJson, type OfProject, projectOption } from './options.ts'
 import { collect, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
-interface CreateOptions {
-  project: string
+interface CreateOptions extends OfProject {
   platform: string
   name?: string
   secret?: string
   option: string[]
-  json?: true
 }
 
 export function addSourceCommands(program: Command, shell: Shell): void {
@@ -33,7 +32,7 @@ function addCreate(source: Command, shell: Shell): void {
   source
     .command('create')
     .description('Create a source and print the address to give to the platform.')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .addOption(
       new Option('--platform <platform>', 'the platform that sends')
         .choices(platformNames)
@@ -103,11 +102,15 @@ function addSet(source: Command, shell: Shell): void {
     .option('--json', 'print {"id","options","hasApiKey"}')
     .action(async (id: string, { option, json }: Pick<CreateOptions, 'option' | 'json'>) => {
       const options = await readOptions(option, new InputLines(shell))
-      const changed = await shell.withServices(async ({ sources }) =>
-        sources.change(await sources.projectOf(id), id, options).catch(toOptions),
+      const changed = await shell.inProjectOf('sources', id, ({ sources }, projectId) =>
+        sources.change(projectId, id, options).catch(toOptions),
       )
       const answer = { id, options: changed.options, hasApiKey: changed.hasApiKey }
-      await shell.answer(json, answer, `Changed the options of ${shown(changed.name)} (${id}).`)
+      const wantsKey = 'host' in options && setUpOf(changed.platform).apiKeyName && !changed.hasApiKey
+      await shell.answer(json, answer, [
+        `Changed the options of ${shown(changed.name)} (${id}).`,
+        ...(wantsKey ? ['It has no API key. A key is given anew with each host: --option apiKey=-'] : []),
+      ])
     })
 }
 
@@ -147,8 +150,8 @@ function addRotate(source: Command, shell: Shell): void {
     .option('--json', 'print {"id"}, and "secret" if one was generated')
     .action(async (id: string, { secret, json }: { secret?: string; json?: true }) => {
       const given = await secretOf(secret, new InputLines(shell))
-      const made = await shell.withServices(async ({ sources }) =>
-        sources.rotate(await sources.projectOf(id), id, given).catch(toOptions),
+      const made = await shell.inProjectOf('sources', id, ({ sources }, projectId) =>
+        sources.rotate(projectId, id, given).catch(toOptions),
       )
       await shell.answer(json, { id, ...(made.secret ? { secret: made.secret } : {}) }, [
         ...(made.secret ? [made.secret, ''] : []),
@@ -160,13 +163,12 @@ function addRotate(source: Command, shell: Shell): void {
 function addRemove(source: Command, shell: Shell): void {
   source
     .command('remove')
-    .alias('delete')
     .description('Delete a source, its secret and its failures. Its calls stay.')
     .argument('<id>', 'id of the source (src_…)')
     .option('--json', 'print {"id","deleted"}')
-    .action(async (id: string, { json }: { json?: true }) => {
-      const deleted = await shell.withServices(async ({ sources }) =>
-        sources.delete(await sources.projectOf(id), id),
+    .action(async (id: string, { json }: AsJson) => {
+      const deleted = await shell.inProjectOf('sources', id, ({ sources }, projectId) =>
+        sources.delete(projectId, id),
       )
       await shell.answer(json, deleted, `Deleted the source ${shown(id)}.`)
     })
@@ -180,9 +182,9 @@ function addFailures(source: Command, shell: Shell): void {
     )
     .argument('<id>', 'id of the source (src_…)')
     .option('--json', 'print an array')
-    .action(async (id: string, { json }: { json?: true }) => {
-      const all = await shell.withServices(async ({ sources, sourceFailures }) =>
-        sourceFailures.list(await sources.projectOf(id), id),
+    .action(async (id: string, { json }: AsJson) => {
+      const all = await shell.inProjectOf('sources', id, ({ sourceFailures }, projectId) =>
+        sourceFailures.list(projectId, id),
       )
       const rows = all.map(({ at, callId, field, message }) => [at, callId ?? '-', `${field} ${message}`])
       await shell.answerList(json, all, {
@@ -199,9 +201,9 @@ function addReadAgain(source: Command, shell: Shell): void {
     .description('Read the failed events of a source again, after updating Callbook.')
     .argument('<id>', 'id of the source (src_…)')
     .option('--json', 'print {"read","failed"}')
-    .action(async (id: string, { json }: { json?: true }) => {
-      const counted = await shell.withServices(async ({ sources, sourceEvents }) =>
-        sourceEvents.readAgain(await sources.projectOf(id), id),
+    .action(async (id: string, { json }: AsJson) => {
+      const counted = await shell.inProjectOf('sources', id, ({ sourceEvents }, projectId) =>
+        sourceEvents.readAgain(projectId, id),
       )
       const { read, failed } = counted
       await shell.answer(json, counted, `Read ${read} events. ${failed} still cannot be read.`)
@@ -220,7 +222,7 @@ class InputLines {
   /** The value of an option, or the next line for `-`. @throws invalid_request if there is none */
   async valueOf(option: string, value: string): Promise<string> {
     if (value !== '-') return value
-    this.#lines ??= createInterface({ input: process.stdin, signal: this.#shell.signal })[
+    this.#lines ??= createInterface({ input: this.#shell.streams.stdin, signal: this.#shell.signal })[
       Symbol.asyncIterator
     ]()
     const { value: line = '' } = await this.#lines.next()

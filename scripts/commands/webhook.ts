@@ -1,15 +1,14 @@
 import type { Command } from 'commander'
 import { webhookEvents } from '../../src/webhooks/events.ts'
 import type { WebhookRecord } from '../../src/webhooks/webhooks.ts'
+import { type AsJson, type OfProject, projectOption } from './options.ts'
 import { collect, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
-interface CreateOptions {
-  project: string
+interface CreateOptions extends OfProject {
   url: string
   event?: string[]
   details?: true
-  json?: true
 }
 
 export function addWebhookCommands(program: Command, shell: Shell): void {
@@ -29,7 +28,7 @@ function addCreate(webhook: Command, shell: Shell): void {
   webhook
     .command('create')
     .description('Create a webhook. Its secret is shown only once.')
-    .requiredOption('--project <project>', 'id or name of the project')
+    .requiredOption(...projectOption)
     .requiredOption('--url <url>', 'where to send events: an https URL at a public address')
     .option(
       '--event <event>',
@@ -60,9 +59,9 @@ function addList(webhook: Command, shell: Shell): void {
       'print an array of {"id","url","events","enabled","pending","failures","lastSuccessAt"}',
     )
     .action(async ({ project, json }: { project?: string; json?: true }) => {
-      const all = await shell.withServices(async ({ projects, webhooks }) => {
-        const some = project === undefined ? await projects.list() : [await projects.find(project)]
-        return (await Promise.all(some.map(({ projectId }) => webhooks.list(projectId)))).flat()
+      const all = await shell.withServices(async (services) => {
+        const some = await shell.projects(services, project)
+        return (await Promise.all(some.map(({ projectId }) => services.webhooks.list(projectId)))).flat()
       })
       const rows = all.map((record) => [
         record.id,
@@ -87,9 +86,9 @@ function addDeliveries(webhook: Command, shell: Shell): void {
     )
     .argument('<id>', 'id of the webhook (wh_…)')
     .option('--json', 'print an array')
-    .action(async (id: string, { json }: { json?: true }) => {
-      const attempts = await shell.withServices(async ({ webhooks, deliveries }) =>
-        deliveries.list(await webhooks.projectOf(id), id),
+    .action(async (id: string, { json }: AsJson) => {
+      const attempts = await shell.inProjectOf('webhooks', id, ({ deliveries }, projectId) =>
+        deliveries.list(projectId, id),
       )
       const rows = attempts.map(({ at, event, seq, attempt, status, error, durationMs, bytes }) => {
         const answer = String(status ?? error ?? '')
@@ -106,9 +105,9 @@ function addRotate(webhook: Command, shell: Shell): void {
     .description('Create a new secret. For 24 hours, events are signed with the old one, too.')
     .argument('<id>', 'id of the webhook (wh_…)')
     .option('--json', 'print {"id","secret"}')
-    .action(async (id: string, { json }: { json?: true }) => {
-      const made = await shell.withServices(async ({ webhooks }) =>
-        webhooks.rotate(await webhooks.projectOf(id), id),
+    .action(async (id: string, { json }: AsJson) => {
+      const made = await shell.inProjectOf('webhooks', id, ({ webhooks }, projectId) =>
+        webhooks.rotate(projectId, id),
       )
       await shell.answer(json, made, [
         made.secret,
@@ -130,8 +129,8 @@ function addReplay(webhook: Command, shell: Shell): void {
     .option('--json', 'print {"id","queued"}')
     .action(async (id: string, { after, json }: { after: string; json?: true }) => {
       const seq = /^[0-9]{1,15}$/.test(after) ? Number(after) : Number.NaN
-      const done = await shell.withServices(async ({ webhooks }) =>
-        webhooks.replay(await webhooks.projectOf(id), id, seq).catch(toOptions),
+      const done = await shell.inProjectOf('webhooks', id, ({ webhooks }, projectId) =>
+        webhooks.replay(projectId, id, seq).catch(toOptions),
       )
       await shell.answer(json, done, `${done.queued} events are waiting to be sent to ${shown(id)}.`)
     })
@@ -143,9 +142,9 @@ function addEnable(webhook: Command, shell: Shell): void {
     .description('Enable a disabled webhook and send the events that it missed.')
     .argument('<id>', 'id of the webhook (wh_…)')
     .option('--json', 'print {"id","queued"}')
-    .action(async (id: string, { json }: { json?: true }) => {
-      const done = await shell.withServices(async ({ webhooks }) =>
-        webhooks.enable(await webhooks.projectOf(id), id),
+    .action(async (id: string, { json }: AsJson) => {
+      const done = await shell.inProjectOf('webhooks', id, ({ webhooks }, projectId) =>
+        webhooks.enable(projectId, id),
       )
       await shell.answer(
         json,
@@ -158,13 +157,12 @@ function addEnable(webhook: Command, shell: Shell): void {
 function addRemove(webhook: Command, shell: Shell): void {
   webhook
     .command('remove')
-    .alias('delete')
     .description('Delete a webhook and its waiting events.')
     .argument('<id>', 'id of the webhook (wh_…)')
     .option('--json', 'print {"id","deleted"}')
-    .action(async (id: string, { json }: { json?: true }) => {
-      const done = await shell.withServices(async ({ webhooks }) =>
-        webhooks.delete(await webhooks.projectOf(id), id),
+    .action(async (id: string, { json }: AsJson) => {
+      const done = await shell.inProjectOf('webhooks', id, ({ webhooks }, projectId) =>
+        webhooks.delete(projectId, id),
       )
       await shell.answer(json, done, `Deleted the webhook ${shown(id)}.`)
     })

@@ -3,8 +3,8 @@ Set CALLBOOK_URL, CALLBOOK_INGEST_KEY (an ingest key) and CALLBOOK_SEARCH_KEY (a
 import asyncio, json, logging, os, urllib.request
 from livekit.agents import Agent, AgentServer, AgentSession, JobContext, cli, function_tool
 
-async def send(method: str, path: str, key: str, body: dict) -> dict:
-    headers = {"Authorization": f"Bearer {os.environ[key]}", "Content-Type": "application/json"}
+async def send(method: str, path: str, key: str, body: dict, **more) -> dict:
+    headers = {"Authorization": f"Bearer {os.environ[key]}", "Content-Type": "application/json", **more}
     request = urllib.request.Request(os.environ["CALLBOOK_URL"] + path, json.dumps(body).encode(), headers, method=method)
     try:  # what cannot be stored or found must never break the call
         return await asyncio.to_thread(lambda: json.load(urllib.request.urlopen(request, timeout=10)))
@@ -28,11 +28,16 @@ def turns(items) -> list[dict]:
             if item.type == "message" and item.role in ("user", "assistant") and item.text_content]
 
 class FrontDesk(Agent):
+    def __init__(self, call_id: str) -> None:
+        super().__init__(instructions="You are the front desk. Answer briefly.")
+        self.call_id = call_id
+
     @function_tool
     async def search_knowledge(self, query: str) -> str:
         """Search what the company knows. Use it for every question about the company."""
-        answer = await send("POST", "/v1/knowledge/search", "CALLBOOK_SEARCH_KEY", {"query": query})
-        return "\n\n".join(hit["text"] for hit in answer.get("data", []))[:8000] or "Nothing was found."
+        call = {"X-Call-Id": self.call_id}  # the call's page shows the question
+        answer = await send("POST", "/integrations/tool", "CALLBOOK_SEARCH_KEY", {"query": query}, **call)
+        return answer.get("result", "The search failed.")
 
 async def ended(ctx: JobContext) -> None:
     report = ctx.make_session_report()
@@ -53,7 +58,7 @@ async def entrypoint(ctx: JobContext) -> None:
     session, queue = AgentSession(stt="deepgram/nova-3", llm="openai/gpt-4.1-mini", tts="cartesia/sonic-3"), asyncio.Queue()
     session.on("conversation_item_added", lambda event: [queue.put_nowait(turn) for turn in turns([event.item])])
     ctx.sender = asyncio.create_task(send_turns(ctx.job.id, queue))  # a task needs a reference
-    await session.start(room=ctx.room, agent=FrontDesk(instructions="You are the front desk. Answer briefly."))
+    await session.start(room=ctx.room, agent=FrontDesk(ctx.job.id))
 
 if __name__ == "__main__":
     cli.run_app(server)

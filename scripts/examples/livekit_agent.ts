@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { cli, defineAgent, type JobContext, llm, ServerOptions, voice } from '@livekit/agents'
 import { z } from 'zod'
 
-async function send(method: string, path: string, key: string, content: object) {
-  const headers = { Authorization: `Bearer ${process.env[key]}`, 'Content-Type': 'application/json' }
+async function send(method: string, path: string, key: string, content: object, more = {}) {
+  const headers = { Authorization: `Bearer ${process.env[key]}`, 'Content-Type': 'application/json', ...more }
   const body = JSON.stringify(content)
   const answer = await fetch(process.env.CALLBOOK_URL + path, { method, headers, body })
   return answer.ok ? await answer.json() : Promise.reject(new Error(await answer.text()))
@@ -21,15 +21,16 @@ const turnsOf = (items: readonly llm.ChatItem[]) =>
     return [{ role: item.role, content: item.textContent }]
   })
 
-const searchKnowledge = llm.tool({
-  name: 'search_knowledge',
-  description: 'Search what the company knows. Use it for every question about the company.',
-  parameters: z.object({ query: z.string() }),
-  async execute({ query }) {
-    const found = await send('POST', '/v1/knowledge/search', 'CALLBOOK_SEARCH_KEY', { query })
-    return found.data.map((hit: { text: string }) => hit.text).join('\n\n')
-  },
-})
+const searchKnowledge = (callId: string) =>
+  llm.tool({
+    name: 'search_knowledge',
+    description: 'Search what the company knows. Use it for every question about the company.',
+    parameters: z.object({ query: z.string() }),
+    async execute({ query }) {
+      const own = { 'X-Call-Id': callId } // the call's page shows the question
+      return (await send('POST', '/integrations/tool', 'CALLBOOK_SEARCH_KEY', { query }, own)).result
+    },
+  })
 
 const models = { stt: 'deepgram/nova-3', llm: 'openai/gpt-4.1-mini', tts: 'cartesia/sonic-3' } as const
 export async function start(ctx: JobContext, session = new voice.AgentSession(models)): Promise<void> {
@@ -43,7 +44,10 @@ export async function start(ctx: JobContext, session = new voice.AgentSession(mo
     const turns = turnsOf(session.history.items) // from the beginning: what is stored already is skipped
     sent = sent.then(() => put(ctx.job.id, { appendTranscript: { at: 0, turns } }))
   })
-  const agent = new voice.Agent({ instructions: 'You are the front desk.', tools: [searchKnowledge] })
+  const agent = new voice.Agent({
+    instructions: 'You are the front desk.',
+    tools: [searchKnowledge(ctx.job.id)],
+  })
   await session.start({ room: ctx.room, agent })
 }
 

@@ -1,5 +1,6 @@
 """A LlamaIndex retriever over a project's knowledge. Needs llama-index-core; copy it into your program."""
 
+import asyncio
 import json
 import urllib.request
 
@@ -42,3 +43,7 @@ class CallbookRetriever(BaseRetriever):
             )
             for hit in answer["data"]
         ]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        # The base class would wait for the answer on the event loop.
+        return await asyncio.to_thread(self._retrieve, query_bundle)

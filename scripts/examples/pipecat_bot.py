@@ -9,8 +9,8 @@ from pipecat.runner.types import CallData
 from pipecat.services.llm_service import FunctionCallParams
 from pipecat.workers.runner import WorkerRunner
 
-async def send(method: str, path: str, key: str, body: dict) -> dict:
-    headers = {"Authorization": f"Bearer {os.environ[key]}", "Content-Type": "application/json"}
+async def send(method: str, path: str, key: str, body: dict, **more) -> dict:
+    headers = {"Authorization": f"Bearer {os.environ[key]}", "Content-Type": "application/json", **more}
     request = urllib.request.Request(os.environ["CALLBOOK_URL"] + path, json.dumps(body).encode(), headers, method=method)
     try:  # what cannot be stored or found must never break the call
         return await asyncio.to_thread(lambda: json.load(urllib.request.urlopen(request, timeout=10)))
@@ -22,15 +22,17 @@ async def put(call_id: str, **fields) -> dict:
     known = {name: value for name, value in fields.items() if value is not None}
     return await send("PUT", f"/ingest/calls/{call_id}", "CALLBOOK_INGEST_KEY", known)
 
-async def search_knowledge(params: FunctionCallParams, query: str):
-    """Search what the company knows. Use it for every question about the company."""
-    answer = await send("POST", "/v1/knowledge/search", "CALLBOOK_SEARCH_KEY", {"query": query})
-    await params.result_callback("\n\n".join(hit["text"] for hit in answer.get("data", []))[:8000] or "Nothing was found.")
-
 # For example from `async def bot(runner_args)`, with a transport of `create_transport` and services of your choice.
 async def run(transport, stt, llm, tts, runner_args) -> None:
     call, began, turns, lock = runner_args.call_data or CallData(), time.monotonic(), [], asyncio.Lock()
     call_id = re.sub(r"[^A-Za-z0-9._:-]", "_", call.call_id or runner_args.session_id)
+
+    async def search_knowledge(params: FunctionCallParams, query: str):
+        """Search what the company knows. Use it for every question about the company."""
+        own = {"X-Call-Id": call_id}  # the call's page shows the question
+        answer = await send("POST", "/integrations/tool", "CALLBOOK_SEARCH_KEY", {"query": query}, **own)
+        await params.result_callback(answer.get("result", "The search failed."))
+
     user, assistant = LLMContextAggregatorPair(LLMContext(tools=[search_knowledge]))
     pipeline = Pipeline([transport.input(), stt, user, llm, tts, transport.output(), assistant])
     worker = PipelineWorker(pipeline, params=PipelineParams(enable_metrics=True))

@@ -1,4 +1,4 @@
-import type { CallChange } from '../../src/calls/schemas.ts'
+import type { CallChange, CallDetailsUpdate } from '../../src/calls/schemas.ts'
 import { createRandom } from '../random.ts'
 import practice from './practice.json' with { type: 'json' }
 
@@ -120,13 +120,39 @@ function madeCall(
       transcript,
       createdAt: new Date(at).toISOString(),
       details: {
-        ...(agent ? { agent } : {}),
+        ...(agent ? { agent: { ...agent, version: 'v3' } } : {}),
         direction: kind.intent === 'reminder' ? 'outbound' : 'inbound',
         costUsd: Math.round(clock * 12) / 10_000,
+        ...costsOf(clock),
         latencyMs: 520 + Math.floor(random() * 300),
         timeline: [...timeline, ...tool].sort((a, b) => a.atSeconds - b.atSeconds),
         metadata: { campaign: source },
       },
     },
+  }
+}
+
+/** What a call of so many seconds costs in parts, and uses. */
+function costsOf(seconds: number): Pick<CallDetailsUpdate, 'costParts' | 'usage'> {
+  const part = (name: string, kind: string, share: number) => ({
+    name,
+    kind,
+    usd: Math.round(seconds * 12 * share) / 10_000,
+  })
+  return {
+    costParts: [part('model', 'llm', 0.4), part('voice', 'tts', 0.35), part('transport', 'telephony', 0.25)],
+    usage: [
+      {
+        kind: 'llm',
+        provider: 'openai',
+        model: 'gpt-4o',
+
+        inputTokens: Math.round(seconds * 70),
+        cachedTokens: Math.round(seconds * 50),
+        outputTokens: 310,
+      },
+      { kind: 'tts', provider: 'cartesia', model: 'sonic-3', characters: Math.round(seconds * 8) },
+      { kind: 'stt', provider: 'deepgram', model: 'nova-3', seconds: Math.round(seconds) },
+    ],
   }
 }

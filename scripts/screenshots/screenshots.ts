@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { closeOpened } from '../../tests/support/at-end.ts'
 import { openBrowser } from '../../tests/support/browser.ts'
 import { startConsole } from '../../tests/support/console.ts'
 import { startService } from '../../tests/support/service.ts'
@@ -74,9 +75,7 @@ try {
     }
   }
 } finally {
-  await opened.close()
-  await service.stop()
-  await model.stop()
+  await closeOpened()
 }
 // The connection to the browser may keep the process.
 process.exit()
@@ -111,10 +110,7 @@ async function takeAll(state: ConsoleState, looks: Record<string, Look>): Promis
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
     await page.waitForFunction(() => document.getAnimations().every((one) => one.playState !== 'running'))
     const isOver = (await page.getByRole('dialog').count()) > 0
-    await page.screenshot({
-      path: join(folder, `${name}.png`),
-      fullPage: folderOfAll !== null && !isOver,
-    })
+    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: folderOfAll !== null && !isOver })
     process.stdout.write(`${name}.png\n`)
   }
   await context.close()

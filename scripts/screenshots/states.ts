@@ -74,12 +74,7 @@ const state = (
   path: string,
   act = nothing,
   more: Partial<ConsoleState> = {},
-): ConsoleState => ({
-  name,
-  path: path.startsWith('/') ? path : `/p/:project/${path}`,
-  act,
-  ...more,
-})
+): ConsoleState => ({ name, path: path.startsWith('/') ? path : `/p/:project/${path}`, act, ...more })
 const repeat = (...[name, path, act, more]: Parameters<typeof state>): ConsoleState =>
   state(name, path, act, { repeats: true, ...more })
 
@@ -115,7 +110,7 @@ const overview: ConsoleState[] = [
 
 const calls: ConsoleState[] = [
   state('calls', 'calls'),
-  repeat('search', 'calls?text=refund'),
+  state('search', 'calls?text=refund'),
   repeat('calls-none', 'calls?text=zzyzx&evaluation=fail'),
   state('no-calls', '/p/:empty/calls'),
   repeat('calls-error', 'calls', see('Try again'), { before: failing(/api\/.*\/calls(\?|$)/) }),
@@ -138,6 +133,7 @@ const calls: ConsoleState[] = [
   }),
   state('call', 'calls/:call'),
   state('call-page', 'calls/:call?view=page'),
+  repeat('call-cost', 'calls/:call?view=page', (page) => page.locator('dd details > summary').click()),
   repeat('call-live', 'calls/call-live-1'),
   repeat('call-held', 'calls/:held'),
   state('call-analysis', 'calls/:call?tab=analysis'),
@@ -220,7 +216,7 @@ const settings: ConsoleState[] = [
     await button(inDialog(page), 'Create key').click()
     await button(page, 'I have stored it').waitFor()
   }),
-  repeat('key', 'settings/keys/:key'),
+  state('key', 'settings/keys/:key'),
   repeat('rotate-key', 'settings/keys/:key', click('Rotate')),
   repeat('revoke-key', 'settings/keys/:key', click('Revoke')),
   state('integrations', 'settings/integrations'),
@@ -234,7 +230,7 @@ const settings: ConsoleState[] = [
   }),
   repeat('source', 'settings/integrations/sources/:source'),
   repeat('source-delete', 'settings/integrations/sources/:source', click('Delete')),
-  repeat('integration-livekit', 'settings/integrations/livekit'),
+  state('integration-livekit', 'settings/integrations/livekit'),
   repeat('integration-mcp', 'settings/integrations/mcp'),
   state('webhooks', 'settings/webhooks'),
   repeat('no-webhooks', '/p/:empty/settings/webhooks'),

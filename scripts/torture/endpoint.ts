@@ -1,6 +1,6 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Webhook } from 'standardwebhooks'
+import { startEndpoint } from '../endpoint.ts'
 import type { Chance } from './chance.ts'
 import { untilNone } from './database.ts'
 import { type CallState, isSameCall, type Model } from './model.ts'
@@ -10,13 +10,7 @@ const failureShare = 0.005
 
 interface Event {
   type: string
-  data: {
-    seq: number
-    ref: string
-    id?: string
-    call?: CallState & { id: string }
-    item?: { text: string }
-  }
+  data: { seq: number; ref: string; id?: string; call?: CallState & { id: string }; item?: { text: string } }
 }
 
 /** The events that arrived for one record. */
@@ -39,11 +33,7 @@ export class WebhookEndpoint {
   readonly #arrived = new Map<string, Arrived>()
   readonly #refusedIds = new Set<string>()
   #secret: Webhook | null = null
-  #server = createServer((request, response) => {
-    const parts: Buffer[] = []
-    request.on('data', (part) => parts.push(part))
-    request.on('end', () => this.#receive(Buffer.concat(parts).toString(), request.headers, response))
-  })
+  #stop = () => {}
 
   constructor(model: Model, chance: Chance) {
     this.#model = model
@@ -51,8 +41,9 @@ export class WebhookEndpoint {
   }
 
   async listen(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`
+    const { url, close } = await startEndpoint((...received) => this.#receive(...received))
+    this.#stop = close
+    return url
   }
 
   /** Every event that arrives must be signed by it. */
@@ -61,8 +52,7 @@ export class WebhookEndpoint {
   }
 
   close(): void {
-    this.#server.close()
-    this.#server.closeAllConnections()
+    this.#stop()
   }
 
   /** Checks that the state of each record, and each change of a completed call, has arrived. */
@@ -108,7 +98,7 @@ export class WebhookEndpoint {
     return this.#arrived.get(this.#refs.get(id) ?? '')
   }
 
-  #receive(body: string, headers: IncomingHttpHeaders, response: ServerResponse): void {
+  #receive(body: string, { headers }: IncomingMessage, response: ServerResponse): void {
     const id = String(headers['webhook-id'])
     let event: Event
     try {

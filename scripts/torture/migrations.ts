@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
@@ -36,12 +36,23 @@ export async function killMigrations(folder: string, chance: Chance, model: Mode
     cpSync(dataDir, `${dataDir}-failed`, { recursive: true })
   }
   await victim.kill()
-  if (isUpgrade) compareRows(join(old, 'callbook.db'), join(dataDir, 'callbook.db'), model)
+  if (!isUpgrade) return kills + 1
+  const migrations = readdirSync(join(next, 'src/db/migrations')).filter((name) => name.endsWith('.sql'))
+  const [oldFile, newFile] = [join(old, 'callbook.db'), join(dataDir, 'callbook.db')]
+  compareRows({ oldFile, newFile, migrations: migrations.length, model })
   return kills + 1
 }
 
+interface Comparison {
+  oldFile: string
+  newFile: string
+  /** How many the next version has. */
+  migrations: number
+  model: Model
+}
+
 /** Every row is there after the upgrade, also those that refer to the table that was rewritten. */
-function compareRows(oldFile: string, newFile: string, model: Model): void {
+function compareRows({ oldFile, newFile, migrations, model }: Comparison): void {
   const read = (file: string, sql: string) => {
     const database = new Database(file)
     try {
@@ -58,6 +69,6 @@ function compareRows(oldFile: string, newFile: string, model: Model): void {
   for (const sql of queries)
     if (read(oldFile, sql) !== read(newFile, sql))
       model.violated(`the upgrade changed what this finds: ${sql}`)
-  if (read(newFile, 'select count(*) from __drizzle_migrations') !== '[[3]]')
+  if (read(newFile, 'select count(*) from __drizzle_migrations') !== `[[${migrations}]]`)
     model.violated('the upgrade did not note each migration once')
 }

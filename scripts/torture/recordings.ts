@@ -3,15 +3,14 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openReadOnly } from '../../src/db/read-only.ts'
 import { Chance } from './chance.ts'
+import { reading } from './database.ts'
 import { startCommand, startVictim, untilReady } from './victim.ts'
 
 const workers = 4
 const idsOfWorker = 4
 const bytesMax = 1_500_000
 const partBytes = 40_000
-const busyTimeoutMs = 5_000
 
 /** What a call's recording may be: digests, or null for none. More than one while a request is under way. */
 type Possible = ReadonlySet<string | null>
@@ -88,7 +87,7 @@ export async function killRecordings(kills: number, seed: number): Promise<Recor
       if (!possible.has(found)) report.violations.push(`${id} is none of those that were acknowledged`)
       state.set(id, new Set([found]))
     }
-    const stray = strayFiles(dataDir)
+    const stray = await strayFiles(dataDir)
     if (stray.length > 0) report.violations.push(`files that no row names: ${stray.join(', ')}`)
   }
   await victim.kill()
@@ -97,10 +96,9 @@ export async function killRecordings(kills: number, seed: number): Promise<Recor
 }
 
 /** Also names whose file is missing. */
-function strayFiles(dataDir: string): string[] {
-  const database = openReadOnly(join(dataDir, 'callbook.db'), busyTimeoutMs)
-  const named = new Set(database.prepare('select file from recordings').pluck().all().map(String))
-  database.close()
+async function strayFiles(dataDir: string): Promise<string[]> {
+  const rows = await reading(dataDir, (db) => db.prepare('select file from recordings').pluck().all())
+  const named = new Set(rows.map(String))
   const folder = join(dataDir, 'recordings')
   const files = existsSync(folder) ? readdirSync(folder).filter((name) => name !== 'incoming') : []
   const incoming = join(folder, 'incoming')

@@ -1,24 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { WindowFigures } from '../calls/figures/window-figures.ts'
+import type { Core } from '../core/core.ts'
 import { projects, webhookQueue, webhooks } from '../db/schema.ts'
 import type { AlertMessage, Rule } from './schemas.ts'
 
 /** Milliseconds since 1970: `from` is included, `to` is not. */
 export type Period = Record<'from' | 'to', number>
-
-/** Figures of the windows of rules. */
-export interface WindowFigures {
-  /** @throws invalid_request naming each member that cannot be read */
-  check(rule: Rule): void
-  /** The query with which the list finds exactly the calls of the window. */
-  queryOf(rule: Rule, period: Period): Record<string, string[]>
-  read(projectId: number, rule: Rule, period: Period): Promise<{ value: number | null; calls: number }>
-  /** Until when a window of this length may end with the same figure if no call changes. */
-  steadyUntil(projectId: number, rule: Rule, period: Period): Promise<number>
-  /** The time and the number of each call of a period, in the order of time. */
-  numbers(projectId: number, rule: Rule, period: Period): Promise<{ at: number; number: number | null }[]>
-  /** What is shown of calls with these numbers. */
-  valueOf(show: string, numbers: readonly (number | null)[]): number | null
-}
 
 /** A rule as it is stored. */
 export interface StoredAlert {
@@ -32,11 +19,10 @@ export interface StoredAlert {
 
 /** Writes messages. */
 export class AlertMessages {
-  readonly #options: { figures: Pick<WindowFigures, 'queryOf'>; site: { readonly address: string } }
+  readonly #parts: Core & { figures: WindowFigures }
 
-  /** @param options.site where people reach the console */
-  constructor(options: { figures: Pick<WindowFigures, 'queryOf'>; site: { readonly address: string } }) {
-    this.#options = options
+  constructor(core: Core, parts: { figures: WindowFigures }) {
+    this.#parts = { ...core, ...parts }
   }
 
   of(
@@ -44,7 +30,7 @@ export class AlertMessages {
     { state, value, limit, calls }: Pick<AlertMessage, 'state' | 'value' | 'limit' | 'calls'>,
     period: Period,
   ): AlertMessage {
-    const { figures, site } = this.#options
+    const { figures, site } = this.#parts
     const pairs = Object.entries(figures.queryOf(rule, period)).flatMap(([name, texts]) =>
       texts.map((text): [string, string] => [name, text]),
     )

@@ -1,19 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import type { Lease } from '../db/lease.ts'
-import type { ReadDatabase } from '../db/reader.ts'
+import type { WindowFigures } from '../calls/figures/window-figures.ts'
+import type { Core } from '../core/core.ts'
+import type { Job, Turn } from '../core/jobs.ts'
 import { alertChanges, alerts, projects } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
-import type { Log } from '../observability/log.ts'
-import { Background } from '../threads/background.ts'
-import {
-  type AlertMessages,
-  type Period,
-  queueing,
-  type StoredAlert,
-  type WindowFigures,
-  windowOf,
-} from './alert-message.ts'
+import { type AlertMessages, type Period, queueing, type StoredAlert, windowOf } from './alert-message.ts'
 import type { AlertMessage, AlertState, Rule } from './schemas.ts'
 import { nextState } from './state.ts'
 
@@ -28,15 +19,9 @@ const slotMs = 7_919
 /** An evaluation may come this much sooner after the last message than it should be repeated. */
 const repeatEarlyMs = minuteMs / 2
 
-interface AlertWatchOptions {
-  read: ReadDatabase
-  write: WriteDatabase
+interface AlertWatchParts {
   figures: WindowFigures
   messages: AlertMessages
-  /** Held by the one node that evaluates, of several on one database. */
-  lease: Pick<Lease, 'take' | 'release'>
-  now: () => number
-  log: Pick<Log, 'warn'>
 }
 
 /** A rule to evaluate, and what is known of it. */
@@ -59,42 +44,33 @@ interface KnownFigure {
 
 /** Evaluates each rule once a minute, in the process that owns the folder. */
 export class AlertWatch {
-  readonly #options: AlertWatchOptions
-  readonly #watching: Background
+  readonly #parts: Core & AlertWatchParts
+  readonly #job: Job
   /** By the number of the rule. */
   readonly #known = new LRUCache<number, KnownFigure>({ max: figuresKnownMax })
   #lookedAt: number
 
-  constructor(options: AlertWatchOptions) {
-    const { log, now } = options
-    this.#options = options
+  constructor(core: Core, parts: AlertWatchParts) {
+    this.#parts = { ...core, ...parts }
     // A start evaluates all rules, since no process may have run when they were due.
-    this.#lookedAt = now() - minuteMs
-    this.#watching = new Background({
-      work: (signal) => this.#evaluateDue(signal),
+    this.#lookedAt = core.now() - minuteMs
+    this.#job = core.jobs.add({
+      name: 'alerts',
+      run: (turn) => this.#evaluateDue(turn),
       retryMsMax,
-      onFailure: (error) => log.warn({ error }, 'Evaluating alerts failed and will be tried again'),
+      failure: 'Evaluating alerts failed',
+      level: 'warn',
     })
-  }
-
-  start(): void {
-    this.#watching.soon()
   }
 
   /** Evaluates the rules of which a minute is over. */
   now(): Promise<void> {
-    return this.#watching.now()
-  }
-
-  async close(): Promise<void> {
-    await this.#watching.close()
-    // If the database cannot be reached, the lease expires by itself.
-    await this.#options.lease.release().catch(() => undefined)
+    return this.#job.now()
   }
 
   /** Resolves to the time until the next look. */
-  async #evaluateDue(signal: AbortSignal): Promise<number> {
-    const { read, lease, now, log } = this.#options
+  async #evaluateDue({ signal, isMine }: Turn): Promise<number> {
+    const { read, now, log } = this.#parts
     const time = now()
     const [any] = await read.all(sql`select 1 from ${alerts} limit 1`)
     if (any === undefined) {
@@ -104,7 +80,7 @@ export class AlertWatch {
     // The clock may be set back.
     const before = Math.min(this.#lookedAt, time)
     const due = await this.#readDue(before, time)
-    if (due.length > 0 && (await lease.take())) {
+    if (due.length > 0 && (await isMine())) {
       const figures: { seq: number; version: number; value: number | null; calls: number }[] = []
       for (const alert of due) {
         signal.throwIfAborted()
@@ -126,7 +102,7 @@ export class AlertWatch {
   async #readDue(before: number, time: number): Promise<DueAlert[]> {
     const minutes = (at: number) =>
       sql`(${sql.raw(`${at}`)} - alerts.seq * ${sql.raw(`${slotMs}`)} % ${sql.raw(`${minuteMs}`)}) / ${sql.raw(`${minuteMs}`)}`
-    const rows = await this.#options.read.all<Omit<DueAlert, 'rule'> & { rule: string }>(sql`
+    const rows = await this.#parts.read.all<Omit<DueAlert, 'rule'> & { rule: string }>(sql`
       select alerts.seq as seq, alerts.id as id, alerts.project_id as projectId, public_id as project, rule,
         version, change_seq as changeSeq, state, value, alerts.calls as calls, sent_at as sentAt
       from ${alerts} cross join ${projects} on projects.id = alerts.project_id
@@ -136,7 +112,7 @@ export class AlertWatch {
 
   /** @returns the figure if it has to be written; a change of state is written with it */
   async #evaluate(alert: DueAlert, time: number): Promise<KnownFigure['figure'] | null> {
-    const { messages } = this.#options
+    const { messages } = this.#parts
     const period = windowOf(alert.rule, time)
     const figure = await this.#figureOf(alert, period)
     const { state, limit } = nextState(alert.rule, figure, alert.state)
@@ -154,7 +130,7 @@ export class AlertWatch {
     { seq, projectId, rule, version, changeSeq }: DueAlert,
     period: Period,
   ): Promise<KnownFigure['figure']> {
-    const { figures } = this.#options
+    const { figures } = this.#parts
     const known = this.#known.get(seq)
     if (known?.version === version && known.changeSeq === changeSeq && period.to <= known.until)
       return known.figure
@@ -180,7 +156,7 @@ export class AlertWatch {
     const { seq, version, sentAt } = alert
     const { of, show } = alert.rule
     const since = isChanged ? sql`${time}` : sql`since`
-    await this.#options.write.batch({
+    await this.#parts.write.batch({
       changed: sql`
         update ${alerts} set state = ${state}, since = ${since}, value = ${value}, calls = ${calls}, sent_at = ${time}
         where seq = ${seq} and version = ${version} and state = ${alert.state} and sent_at is ${sentAt} and not is_paused`,
@@ -196,7 +172,7 @@ export class AlertWatch {
 
   async #write(figures: readonly object[]): Promise<void> {
     if (figures.length === 0) return
-    await this.#options.write.run(sql`
+    await this.#parts.write.run(sql`
       update ${alerts} set value = figure.value ->> 'value', calls = figure.value ->> 'calls'
       from json_each(${JSON.stringify(figures)}) as figure
       where alerts.seq = figure.value ->> 'seq' and version = figure.value ->> 'version'`)

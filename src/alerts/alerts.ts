@@ -1,14 +1,15 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
-import type { ReadDatabase } from '../db/reader.ts'
-import { alertChanges, alerts, projects, webhookQueue } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
+import type { WindowFigures } from '../calls/figures/window-figures.ts'
+import type { Core } from '../core/core.ts'
+import type { Requirement } from '../db/requirements.ts'
+import { alertChanges, alerts, auditEvents, projects, webhookQueue } from '../db/schema.ts'
+import type { Erasure } from '../erasure/erasure.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
+import { FairQueue } from '../threads/fair-queue.ts'
 import { compileCheck } from '../validation.ts'
-import { type AlertMessages, queueing, type WindowFigures, windowOf } from './alert-message.ts'
+import { type AlertMessages, queueing, windowOf } from './alert-message.ts'
 import type { Destinations, OfferedDestination } from './destinations.ts'
 import { type Preview, previewOf } from './preview.ts'
 import {
@@ -26,17 +27,19 @@ const keptDays = 90
 const dayMs = 86_400_000
 const changesPerPageMax = 100
 const changesPerDeletionMax = 1_000
+/** Of a project: while somebody types, the console asks for several. */
+const previewsWaitingMax = 4
+const testsPerHourMax = 10
+const testRetrySeconds = 600
+const hourMs = 3_600_000
+/** How many of the newest entries of the audit trail are searched for tests. */
+const entriesSearchedMax = 5_000
 
-interface AlertsOptions {
-  read: ReadDatabase
-  store: StoreOf
-  write: WriteDatabase
+interface AlertsParts {
   figures: WindowFigures
   destinations: Destinations
   messages: AlertMessages
-  audit: Pick<AuditTrail, 'entry'>
-  erasure: { schedule(projectId: number): void }
-  now: () => number
+  erasure: Pick<Erasure, 'schedule'>
 }
 
 /** A change of an alert's state, with the figure that the rule had then. */
@@ -58,16 +61,17 @@ const check = compileCheck(AlertChange, alertErrors)
 
 /** The alerts of projects: rules about figures of recent calls, and their states. */
 export class Alerts {
-  readonly #options: AlertsOptions
+  readonly #parts: Core & AlertsParts
+  readonly #previews = new FairQueue<Preview>(previewsWaitingMax)
 
-  constructor(options: AlertsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: AlertsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** In the order in which they were made. */
   async list(projectId: number): Promise<Alert[]> {
     const rows = await this.#rows(projectId)
-    const shown = await this.#options.destinations.shown(rows.flatMap(({ destinations }) => destinations))
+    const shown = await this.#parts.destinations.shown(rows.flatMap(({ destinations }) => destinations))
     return rows.map((row) =>
       toAlert(
         row,
@@ -85,12 +89,12 @@ export class Alerts {
 
   /** Where rules can be sent. */
   destinations(projectId: number): Promise<OfferedDestination[]> {
-    return this.#options.destinations.offered(projectId)
+    return this.#parts.destinations.offered(projectId)
   }
 
   /** @throws invalid_request naming each bad field */
   async create(projectId: number, change: unknown, by?: ActedBy): Promise<Alert> {
-    const { store, destinations, audit, now } = this.#options
+    const { store, destinations, audit, now } = this.#parts
     const { rule, to, isPaused } = this.#read(change)
     if ((await this.#rows(projectId)).length >= alertsMax)
       throw invalidRequest([
@@ -117,7 +121,7 @@ export class Alerts {
 
   /** Replaces the rule; the state stays until the next evaluation. @throws not_found; invalid_request naming each bad field */
   async put(projectId: number, id: string, change: unknown, by?: ActedBy): Promise<Alert> {
-    const { destinations } = this.#options
+    const { destinations } = this.#parts
     const { destinations: before } = await this.#find(projectId, id)
     const { rule, to, isPaused } = this.#read(change)
     const { ids, statements } = await destinations.resolve(projectId, to, before)
@@ -136,7 +140,7 @@ export class Alerts {
 
   /** What waits to be sent of it is not sent. @throws not_found */
   async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
-    const { store, destinations, audit, erasure } = this.#options
+    const { store, destinations, audit, erasure } = this.#parts
     const { seq, destinations: left } = toStored(await this.#find(projectId, id))
     const { writeWhenFull: write } = store(projectId)
     await write.batch({
@@ -151,9 +155,12 @@ export class Alerts {
     return { id, deleted: true }
   }
 
-  /** Sends an alert and its end to the destinations, marked as a test. @throws not_found */
+  /**
+   * Sends an alert and its end to the destinations, marked as a test.
+   * @throws not_found; rate_limited while a test of the alert waits, and beyond ten an hour in the project
+   */
   async test(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; queued: number }> {
-    const { store, messages, audit, now } = this.#options
+    const { store, messages, audit, now } = this.#parts
     const alert = toStored(await this.#find(projectId, id))
     const { rule, value, calls } = alert
     const limit = (rule.above ?? rule.below)?.alert ?? null
@@ -162,7 +169,7 @@ export class Alerts {
       const message = messages.of(alert, { state, value, limit, calls }, windowOf(rule, now()))
       return queueing(alert, { ...message, test: true }, now())
     }
-    const { entry: _, ...sent } = await write.batch({
+    const { entry: _, ...sent } = await write.batchIf(mayTest(projectId, alert.seq, now()), {
       found: sql`update ${alerts} set version = version where id = ${id}`,
       entry: audit.entry({ by, projectId, action: 'alert_tested', target: id, targetRef: id }),
       alert: queued('alert'),
@@ -176,7 +183,7 @@ export class Alerts {
     projectId: number,
     { alert, before }: { alert?: string; before?: number } = {},
   ): Promise<AlertChanges> {
-    const rows = await this.#options.store(projectId).read.all<{
+    const rows = await this.#parts.store(projectId).read.all<{
       seq: number
       at: number
       until: number | null
@@ -198,16 +205,20 @@ export class Alerts {
     return { data, next: rows.length > changesPerPageMax ? (data.at(-1)?.seq ?? null) : null }
   }
 
-  /** When the rule would have changed its state in the last 30 days. @throws invalid_request naming each bad field */
+  /**
+   * When the rule would have changed its state in the last 30 days.
+   * @throws invalid_request naming each bad field; unavailable while too many others of the project wait
+   */
   async preview(projectId: number, change: unknown): Promise<Preview> {
-    const { figures, now } = this.#options
-    const { rule } = this.#read(change)
-    return await previewOf({ figures, projectId, rule, now: now() })
+    const { figures, now } = this.#parts
+    const { rule } = this.#read(change, { isPreview: true })
+    const preview = () => previewOf({ figures, projectId, rule, now: now() })
+    return await this.#previews.do(projectId, JSON.stringify(rule), preview)
   }
 
   /** Deletes changes older than 90 days. */
   async expire(): Promise<void> {
-    const { read, write, now } = this.#options
+    const { read, write, now } = this.#parts
     const before = now() - keptDays * dayMs
     const old = sql`select seq from ${alertChanges} where at < ${before} limit ${changesPerDeletionMax}`
     // Read first, since a write needs the primary.
@@ -215,12 +226,16 @@ export class Alerts {
       await write.run(sql`delete from ${alertChanges} where seq in (${old})`)
   }
 
-  #read(change: unknown): { rule: Rule; to: NonNullable<AlertChange['to']>; isPaused: boolean } {
+  /** @param options.isPreview of a rule that nobody is told of yet */
+  #read(
+    change: unknown,
+    { isPreview = false } = {},
+  ): { rule: Rule; to: NonNullable<AlertChange['to']>; isPaused: boolean } {
     const read = check(change)
-    const errors = alertErrors(read)
+    const errors = alertErrors(isPreview ? { ...read, to: [], showOnly: true } : read)
     const rule = completeRule(read)
     try {
-      this.#options.figures.check(rule)
+      this.#parts.figures.check(rule)
     } catch (error) {
       if (!(error instanceof AppError) || !error.errors) throw error
       errors.push(...error.errors)
@@ -245,7 +260,7 @@ export class Alerts {
       left?: string[]
     },
   ): Promise<void> {
-    const { store, destinations, audit, erasure } = this.#options
+    const { store, destinations, audit, erasure } = this.#parts
     await store(projectId).write.batch({
       destinations: statements,
       changed: sql`update ${alerts} set ${changes}, version = version + 1 where id = ${id}`,
@@ -256,7 +271,7 @@ export class Alerts {
   }
 
   async #rows(projectId: number, id?: string): Promise<Row[]> {
-    const rows = await this.#options
+    const rows = await this.#parts
       .store(projectId)
       .read.select({ alert: alerts, project: projects.publicId })
       .from(alerts)
@@ -281,8 +296,31 @@ function toStored(row: Row) {
 }
 
 function toAlert(row: Row, to: Destination[]): Alert {
-  const { id, rule, isPaused, state, since, value, calls } = toStored(row)
-  return { id, ...rule, to, paused: isPaused, state, since: new Date(since).toISOString(), value, calls }
+  const { id, rule, isPaused, state, since: began, value, calls } = toStored(row)
+  const { showOnly = false, ...others } = rule
+  const since = new Date(began).toISOString()
+  return { id, ...others, to, showOnly, paused: isPaused, state, since, value, calls }
+}
+
+/** What a test requires. The audit trail counts, so that a restart gives no further tests. */
+function mayTest(projectId: number, seq: number, now: number): Requirement[] {
+  const tests = sql`select action, at from ${auditEvents} where project_id = ${projectId}
+    order by seq desc limit ${entriesSearchedMax}`
+  const counted = sql`select count(*) from (${tests}) where action = 'alert_tested' and at > ${now - hourMs}`
+  const waiting = sql`select 1 from ${webhookQueue}
+    where record = ${seq} and kind = 'alert' and not is_sent and alert ->> 'test'`
+  const otherwise = (detail: string) => () =>
+    new AppError('rate_limited', 'Too many requests', { detail, retryAfterSeconds: testRetrySeconds })
+  return [
+    {
+      condition: sql`not exists (${waiting})`,
+      otherwise: otherwise('A test of this alert waits to be sent.'),
+    },
+    {
+      condition: sql`(${counted}) < ${testsPerHourMax}`,
+      otherwise: otherwise(`The alerts of a project can be tested ${testsPerHourMax} times an hour.`),
+    },
+  ]
 }
 
 function noAlert(): AppError {

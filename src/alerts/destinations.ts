@@ -1,10 +1,10 @@
 import { eq, inArray, type SQL, sql } from 'drizzle-orm'
+import type { Core } from '../core/core.ts'
 import { erasing } from '../db/erasing.ts'
-import type { ReadDatabase } from '../db/reader.ts'
-import type { RecordHash } from '../db/record-hash.ts'
 import { alerts, webhooks } from '../db/schema.ts'
 import { type FieldError, invalidRequest } from '../errors.ts'
 import { newId } from '../ids.ts'
+import type { Addresses } from '../webhooks/addresses.ts'
 import type { Destination } from './schemas.ts'
 
 const keyPattern = /^[A-Za-z0-9_-]{8,100}$/
@@ -21,21 +21,18 @@ export interface OfferedDestination {
   name: string
 }
 
-interface DestinationsOptions {
-  read: ReadDatabase
-  addresses: { problemOf(url: string): Promise<string | null> }
-  recordHash: RecordHash
+interface DestinationsParts {
+  addresses: Pick<Addresses, 'problemOf'>
   /** Where events for PagerDuty go: https://developer.pagerduty.com/docs/send-alert-event */
   pagerDutyUrl: string
-  now: () => number
 }
 
 /** Where alerts are sent. Rules of a project that name the same address or key share its row. */
 export class Destinations {
-  readonly #options: DestinationsOptions
+  readonly #parts: Core & DestinationsParts
 
-  constructor(options: DestinationsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: DestinationsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** As people see them, in the order of each rule. Deleted webhooks are left out. */
@@ -45,7 +42,7 @@ export class Destinations {
 
   /** All destinations that the project's rules can use, the oldest first. */
   async offered(projectId: number): Promise<OfferedDestination[]> {
-    const rows = await this.#options.read
+    const rows = await this.#parts.read
       .select()
       .from(webhooks)
       .where(eq(webhooks.projectId, projectId))
@@ -63,7 +60,7 @@ export class Destinations {
     to: readonly Destination[],
     before: readonly string[],
   ): Promise<{ ids: string[]; statements: SQL[] }> {
-    const { read, now } = this.#options
+    const { read, now } = this.#parts
     const known = await read.select().from(webhooks).where(sql`project_id = ${projectId}`)
     const ofRule = known.filter(({ id }) => before.includes(id))
     const errors: FieldError[] = []
@@ -97,14 +94,14 @@ export class Destinations {
       select 1 from ${webhooks} where id = ${id} and kind <> 'webhook' and id not in (
         select destination.value from ${alerts}, json_each(destinations) as destination where project_id = ${projectId}))`
     return ids.flatMap((id) => [
-      erasing(this.#options, { projectId, kind: 'webhook', id }, isUnused(id)),
+      erasing(this.#parts, { projectId, kind: 'webhook', id }, isUnused(id)),
       sql`delete from ${webhooks} where id = ${id} and ${isUnused(id)}`,
     ])
   }
 
   /** A new row, or the known one of an id: of a webhook, or of an address or key that another rule has. @returns a string that says what is wrong */
   async #read(kind: Row['kind'], text: string, known: readonly Row[]): Promise<Row | string> {
-    const { addresses, pagerDutyUrl } = this.#options
+    const { addresses, pagerDutyUrl } = this.#parts
     if (kind === 'webhook') return known.find((row) => row.id === text) ?? 'is no webhook of this project'
     const row = { id: newId('wh'), kind }
     if (kind === 'slack') return (await addresses.problemOf(text)) ?? { ...row, url: text, secret: '' }
@@ -114,7 +111,7 @@ export class Destinations {
 
   async #rowsOf(ids: readonly string[]): Promise<Row[]> {
     if (ids.length === 0) return []
-    return await this.#options.read
+    return await this.#parts.read
       .select()
       .from(webhooks)
       .where(inArray(webhooks.id, [...ids]))

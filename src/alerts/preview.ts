@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { WindowFigures } from './alert-message.ts'
+import type { WindowFigures } from '../calls/figures/window-figures.ts'
 import type { AlertState, Rule } from './schemas.ts'
 import { nextState } from './state.ts'
 
@@ -9,8 +9,8 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 /** A window is looked at so often while it passes: a longer one changes more slowly. */
 const looksPerWindow = 15
-/** So many calls of windows are looked at before other requests get a turn. */
-const callsPerSlice = 50_000
+/** So many windows are judged before other requests get a turn. */
+const windowsPerSlice = 2_000
 const severity = ['no_data', 'ok', 'warning', 'alert'] as const satisfies AlertState[]
 
 /** What a rule would have done. Times are ISO 8601, UTC. */
@@ -22,7 +22,7 @@ export interface Preview {
 }
 
 interface PreviewOptions {
-  figures: Pick<WindowFigures, 'numbers' | 'valueOf'>
+  figures: Pick<WindowFigures, 'ofWindows'>
   projectId: number
   rule: Rule
   now: number
@@ -30,19 +30,17 @@ interface PreviewOptions {
 
 /** Evaluates a rule over the last 30 days, at least once an hour. */
 export async function previewOf({ figures, projectId, rule, now }: PreviewOptions): Promise<Preview> {
-  const windowMs = rule.windowMinutes * minuteMs
   const stepMs = Math.min(hourMs, Math.ceil(rule.windowMinutes / looksPerWindow) * minuteMs)
   const start = now - days * dayMs
-  const numbers = await figures.numbers(projectId, rule, { from: start - windowMs, to: now })
+  const windows = { firstEnd: start, lastEnd: now, stepMs, lengthMs: rule.windowMinutes * minuteMs }
+  const { values, calls: counts } = await figures.ofWindows(projectId, rule, windows)
   const preview: Preview = { data: [], fired: [] }
-  let [first, end, looked] = [0, 0, 0]
   let state: AlertState = 'no_data'
   let worst: (Preview['data'][number] & { rank: number }) | undefined
-  for (let to = start; to <= now; to += stepMs) {
-    while (end < numbers.length && (numbers[end]?.at ?? 0) < to) end++
-    while (first < end && (numbers[first]?.at ?? 0) < to - windowMs) first++
-    const inWindow = numbers.slice(first, end).map(({ number }) => number)
-    const [value, calls] = [figures.valueOf(rule.show, inWindow), inWindow.length]
+  for (const [index, calls] of counts.entries()) {
+    const to = start + index * stepMs
+    const number = values[index] ?? Number.NaN
+    const value = Number.isNaN(number) ? null : number
     const { state: next }: { state: AlertState } = nextState(rule, { value, calls }, state)
     if (next !== state) addChange(preview.fired, next, new Date(to).toISOString())
     state = next
@@ -53,10 +51,7 @@ export async function previewOf({ figures, projectId, rule, now }: PreviewOption
       preview.data.push({ ...shown, at: new Date(to).toISOString() })
       worst = undefined
     }
-    looked += 1 + calls
-    if (looked < callsPerSlice) continue
-    looked = 0
-    await setImmediate()
+    if (index % windowsPerSlice === 0) await setImmediate()
   }
   return preview
 }

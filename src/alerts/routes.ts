@@ -6,7 +6,7 @@ import * as docs from './docs.ts'
 import { AlertChange, alertErrors } from './schemas.ts'
 
 /** /v1/alerts: rules about figures of recent calls. */
-export function alertRoutes({ alerts }: { alerts: Alerts }) {
+export function alertRoutes(alerts: Alerts) {
   const sent = { parse: 'json' as const, body: bodyOf(AlertChange, alertErrors) }
   return (
     new Elysia({ prefix: '/v1/alerts' })

@@ -99,6 +99,9 @@ const rule = {
     maxItems: destinationsMax,
     description: 'Who is told of each change of the state.',
   }),
+  showOnly: Type.Boolean({
+    description: 'Whether it tells nobody: `true` if `to` is empty, and only then. By default `false`.',
+  }),
   paused: Type.Boolean({ description: 'Whether it is not evaluated.' }),
 }
 
@@ -116,6 +119,7 @@ export const AlertChange = Type.Composite(
       windowMinutes: 60,
       below: { warn: 0.9, alert: 0.8 },
       minCalls: 20,
+      showOnly: true,
     },
   },
 )
@@ -147,7 +151,13 @@ export const PausedAlert = named('PausedAlert', { paused: Type.Boolean() })
 
 export type AlertState = 'ok' | 'warning' | 'alert' | 'no_data'
 /** A rule as it is stored: all that was left out has its default. Its destinations are stored apart. */
-export type Rule = Omit<Alert, 'id' | 'to' | 'paused' | 'state' | 'since' | 'value' | 'calls'>
+export type Rule = Omit<
+  Alert,
+  'id' | 'to' | 'showOnly' | 'paused' | 'state' | 'since' | 'value' | 'calls'
+> & {
+  /** Missing in a rule of an older version. */
+  showOnly?: boolean
+}
 export type Limits = Static<typeof Limits>
 
 /** What is sent of a change, and kept of it. Without a name: generators of Go leave out what no path refers to. */
@@ -167,24 +177,29 @@ export type AlertMessage = Static<typeof AlertMessage>
 
 /** What no schema says of a rule. */
 export function alertErrors({
+  name,
   of = 'calls',
   above,
   below,
   minCalls,
   noData,
-  to,
+  to = [],
+  showOnly = false,
 }: Partial<AlertChange>): FieldError[] {
   const errors: FieldError[] = []
   const check = (isWrong: boolean | undefined, field: string, message: string) => {
     if (isWrong) errors.push({ field, message })
   }
+  check(name?.trim() === '', 'name', 'must not be blank')
+  check(to.length === 0 && !showOnly, 'to', 'must have an entry, unless showOnly is true')
+  check(to.length > 0 && showOnly, 'showOnly', 'must be false for an alert with destinations')
   check((above === undefined) === (below === undefined), 'above', 'or below must be there, and not both')
   check(above?.warn !== undefined && above.warn >= above.alert, 'above.warn', 'must be less than alert')
   check(below?.warn !== undefined && below.warn <= below.alert, 'below.warn', 'must be more than alert')
   const isCount = of === 'calls'
   check(isCount && minCalls !== undefined, 'minCalls', 'has no meaning for the number of calls: none are 0')
   check(isCount && noData !== undefined, 'noData', 'has no meaning for the number of calls: none are 0')
-  for (const [at, destination] of (to ?? []).entries())
+  for (const [at, destination] of to.entries())
     check(
       Object.keys(destination).filter((name) => name in Destination.properties).length !== 1,
       `to.${at}`,
@@ -207,6 +222,7 @@ export function completeRule({ name, windowMinutes, above, below, ...change }: A
     ...(below && { below }),
     ...(of === 'calls' ? {} : ofFigures),
     repeatMinutes: change.repeatMinutes ?? null,
+    showOnly: change.showOnly ?? false,
   }
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { StoreOf } from '../db/store.ts'
+import type { Core } from '../core/core.ts'
 import { evaluationOf } from './evaluation.ts'
 import type { Rubrics } from './rubrics.ts'
 import type { Agreement, Rubric, Verdict } from './schemas.ts'
@@ -10,8 +10,7 @@ const disagreementsMax = 500
 const lookedAtMax = 2_000
 const nextMax = 50
 
-interface AgreementsOptions {
-  store: StoreOf
+interface AgreementsParts {
   rubrics: Rubrics
 }
 
@@ -34,15 +33,15 @@ const columnsToReview = {
 
 /** How far people and the analysis agree. */
 export class Agreements {
-  readonly #options: AgreementsOptions
+  readonly #parts: Core & AgreementsParts
 
-  constructor(options: AgreementsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: AgreementsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** Over the calls that people reviewed and that this version has analyzed. @param version by default the one in force. @throws not_found */
   async of(projectId: number, version?: number): Promise<Agreement> {
-    const rubric = await this.#options.rubrics.get(projectId, version)
+    const rubric = await this.#parts.rubrics.get(projectId, version)
     const whole = new Comparison('success', 'fail')
     const criteria = rubric.criteria.map(({ id }) => ({ id, comparison: new Comparison('pass', 'fail') }))
     for await (const call of this.#reviewed(projectId, rubric)) {
@@ -67,7 +66,7 @@ export class Agreements {
    * failed ones, then those of the agents and reasons that were reviewed least.
    */
   async next(projectId: number) {
-    const { readForConsole } = this.#options.store(projectId)
+    const { readForConsole } = this.#parts.store(projectId)
     return await readForConsole.select(columnsToReview).from(sql`(
       with newest as materialized (
         select seq, id, agent_id, ended_reason, coalesce(review ->> '$.reviewed', 0) as reviewed from calls
@@ -87,7 +86,7 @@ export class Agreements {
   }
 
   async *#reviewed(projectId: number, { version }: Rubric) {
-    const { readInBackground } = this.#options.store(projectId)
+    const { readInBackground } = this.#parts.store(projectId)
     for (let last = 0; ; ) {
       const rows = await readInBackground.select(comparedColumns).from(sql`(
         select calls.seq as seq, id, review ->> '$.evaluation' as evaluation, review -> '$.criteria' as ruled,

@@ -1,37 +1,31 @@
 import { sql } from 'drizzle-orm'
+import type { Calls } from '../calls/calls.ts'
+import type { Core } from '../core/core.ts'
 import { analysisQueue } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
 import { AppError, callNotFound, unavailable } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import type { Budget, Model, Sent } from './budget.ts'
-import { type CallJudge, unreadable } from './call-judge.ts'
+import { type CallJudge, estimateOf, unreadable } from './call-judge.ts'
 import { ModelUnavailable } from './chat-failures.ts'
 import { type AnalysisRecord, recordOf } from './outcomes.ts'
 import { type Rubrics, readRubric } from './rubrics.ts'
 import type { Analysis, AnalysisStatus } from './schemas.ts'
 
-interface AnalysesOptions {
-  store: StoreOf
+interface AnalysesParts {
   rubrics: Rubrics
   budget: Budget
   judge: CallJudge
   /** Null if none is configured. */
   model: Model | null
-  calls: {
-    lastAnalysis(
-      projectId: number,
-      id: string,
-    ): Promise<{ seq: number; analysis: { brief: Brief; record: unknown } | null } | null>
-  }
+  calls: Pick<Calls, 'lastAnalysis'>
   /** Whether this process analyzes a call just now. */
   isRunning: (seq: number) => boolean
-  now: () => number
 }
-
-type Brief = Pick<Analysis, 'version'> & { state: 'none' | 'done' | 'skipped' | 'failed' }
 
 const trialMsMax = 60_000
 const trialRetrySeconds = 30
+/** Of a project: as many as the console shows side by side. */
+const trialsAtOnceMax = 2
 const nothing: Analysis = {
   state: 'none',
   reason: null,
@@ -46,15 +40,17 @@ const nothing: Analysis = {
 
 /** What the analyses of a project's calls came to. */
 export class Analyses {
-  readonly #options: AnalysesOptions
+  readonly #parts: Core & AnalysesParts
+  /** The project of each trial under way. */
+  readonly #trials: number[] = []
 
-  constructor(options: AnalysesOptions) {
-    this.#options = options
+  constructor(core: Core, parts: AnalysesParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** The state of a call's analysis. While it waits for another one, what the last one found out is there. @throws not_found */
   async get(projectId: number, id: string): Promise<Analysis> {
-    const { store, budget, calls, isRunning } = this.#options
+    const { store, budget, calls, isRunning } = this.#parts
     const found = await calls.lastAnalysis(projectId, id)
     if (!found) throw callNotFound()
     const { seq, analysis } = found
@@ -79,7 +75,7 @@ export class Analyses {
 
   /** What the console shows: the model, what was used this month, and why nothing happens if nothing does. */
   async status(projectId: number): Promise<AnalysisStatus> {
-    const { store, budget, model } = this.#options
+    const { store, budget, model } = this.#parts
     const [counted] = await store(projectId).read.all<{ waiting: number }>(sql`
       select count(*) as waiting from (select 1 from ${analysisQueue} where project_id = ${projectId} limit 10000)`)
     const pause = await budget.pauseOf(projectId)
@@ -98,11 +94,12 @@ export class Analyses {
 
   /**
    * Analyzes one call and stores nothing of it.
-   * @param rubric by default the one in force
-   * @throws unavailable without a model, or if it does not answer; not_found; call_is_live; invalid_request
+   * @param rubric by default the one in force, whose budget counts
+   * @throws unavailable without a model, if it does not answer, and while two other trials of the project are under way;
+   * not_found; call_is_live; invalid_request
    */
   async try(projectId: number, id: string, rubric: unknown, by?: ActedBy): Promise<Analysis> {
-    const { rubrics, calls, judge, model, now } = this.#options
+    const { rubrics, budget, calls, judge, model, now } = this.#parts
     if (!model) throw unavailable('No model is configured (ANALYSIS_MODEL).')
     const isGiven = rubric !== undefined
     const asked = isGiven
@@ -115,9 +112,16 @@ export class Analyses {
     const version = isGiven ? null : asked.version
     const reason = unreadable(call)
     if (reason !== null) return { ...nothing, state: 'skipped', reason, version }
-    const question = { call, rubric: asked, tokensPerMonth: null, skippedFor: null }
+    const { tokensPerMonth } = (await rubrics.find(projectId)) ?? asked
+    const question = { call, rubric: asked, tokensPerMonth, skippedFor: null }
     const signal = AbortSignal.timeout(trialMsMax)
+    if (this.#trials.filter((each) => each === projectId).length >= trialsAtOnceMax)
+      throw unavailable(`${trialsAtOnceMax} trials of the project are under way.`, trialRetrySeconds)
+    this.#trials.push(projectId)
+    let reserved: Awaited<ReturnType<Budget['reserve']>> = null
     try {
+      reserved = await budget.reserve(projectId, tokensPerMonth, estimateOf(question))
+      if (!reserved) return { ...nothing, state: 'skipped', reason: 'budget', version }
       const { judgement } = await judge.ask(projectId, question, signal)
       await this.#noteSent(projectId, id, judgement, by)
       const record = recordOf(judgement, { model: model.name, at: now() })
@@ -127,11 +131,14 @@ export class Analyses {
       if (signal.aborted) throw unavailable('The model did not answer within a minute.', trialRetrySeconds)
       if (!(error instanceof ModelUnavailable)) throw error
       throw unavailable(`${error.detail}.`, trialRetrySeconds)
+    } finally {
+      this.#trials.splice(this.#trials.indexOf(projectId), 1)
+      reserved?.release()
     }
   }
 
   async #noteSent(projectId: number, id: string, sent: Sent, by: ActedBy | undefined): Promise<void> {
-    const { store, budget } = this.#options
+    const { store, budget } = this.#parts
     const spent = budget.spending(projectId, id, sent, { action: 'rubric_tried', by })
     if (spent.length > 0) await store(projectId).write.batch({ spent })
   }

@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { ReadDatabase } from '../db/reader.ts'
+import type { Core } from '../core/core.ts'
 import { analysisPauses, analysisQueue, analysisRuns, analysisSlices, calls, projects } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
 
 /** A run has fewer rows in the queue than this, or the next of its slices follows. */
 const rowsOfRunMin = 100
@@ -27,30 +26,24 @@ interface Waiting {
   isPaused: boolean
 }
 
-interface QueueOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  now: () => number
-}
-
 /** The calls to analyze. Those of runs come from their slices, some at a time, so that a call that ends now waits for few. */
 export class AnalysisQueue {
-  readonly #options: QueueOptions
+  readonly #core: Core
 
-  constructor(options: QueueOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Whether there may be anything to do. */
   async isEmpty(): Promise<boolean> {
-    const [any] = await this.#options.read.all(sql`
+    const [any] = await this.#core.read.all(sql`
       select 1 where exists (select 1 from ${analysisQueue}) or exists (select 1 from ${analysisSlices})`)
     return any === undefined
   }
 
   /** Projects with calls in the queue, in the order in which they are due. */
   async waiting(): Promise<Waiting[]> {
-    return await this.#options.read.all<Waiting>(sql`
+    return await this.#core.read.all<Waiting>(sql`
       with recursive waiting (id) as (
         select min(project_id) from ${analysisQueue}
         union all select (select min(project_id) from ${analysisQueue} where project_id > waiting.id)
@@ -64,18 +57,18 @@ export class AnalysisQueue {
 
   /** The first calls of a project that are due. @param inFlight row numbers of calls to leave out */
   async due(projectId: number, inFlight: readonly number[], limit: number): Promise<DueCall[]> {
-    return await this.#options.read.all<DueCall>(sql`
+    return await this.#core.read.all<DueCall>(sql`
       select seq, queue.project_id as projectId, run_id as runId, version, coalesce(is_again, false) as isAgain,
         change_seq as changeSeq, attempts
       from ${analysisQueue} as queue left join ${analysisRuns} as runs on run_id <> '' and runs.id = run_id
-      where queue.project_id = ${projectId} and due_at <= ${this.#options.now()}
+      where queue.project_id = ${projectId} and due_at <= ${this.#core.now()}
         and seq not in (select value from json_each(${JSON.stringify(inFlight)}))
       order by due_at, position limit ${limit}`)
   }
 
   /** Moves the next slice of each run that has few calls left in the queue. */
   async refill(): Promise<void> {
-    const { read, write, now } = this.#options
+    const { read, write, now } = this.#core
     const next = await read.all<{ runId: string; number: number }>(sql`
       select run_id as runId, min(number) as number from ${analysisSlices} as slices
       where (select count(*) from ${analysisQueue} where run_id = slices.run_id and run_id <> '') < ${rowsOfRunMin}
@@ -111,12 +104,12 @@ export class AnalysisQueue {
   /** Ends an analysis of which nothing is stored. */
   async drop(due: DueCall, counted: 'skipped' | 'failed'): Promise<void> {
     const [removed, count] = this.ending(due, counted)
-    if (removed && count) await this.#options.write.batch({ removed, count })
+    if (removed && count) await this.#core.write.batch({ removed, count })
   }
 
   /** Notes a failed attempt. @param isOfCall whether the call may be at fault */
   async postpone({ seq, runId }: DueCall, dueAt: number, isOfCall: boolean): Promise<void> {
-    await this.#options.write.run(sql`
+    await this.#core.write.run(sql`
       update ${analysisQueue} set attempts = attempts + ${Number(isOfCall)}, due_at = ${dueAt}
       where seq = ${seq} and run_id = ${runId}`)
   }

@@ -1,7 +1,7 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { Calls } from '../calls/calls.ts'
+import type { Core } from '../core/core.ts'
 import { analysisQueue, analysisRuns, analysisSlices } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
 import { notFound } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
@@ -12,26 +12,17 @@ import type { AcceptedRun, AnalysisRun, NewAnalysisRun, PlannedRun } from './sch
 const callsPerSlice = 40
 const runsShownMax = 50
 
-interface AnalysisRunsOptions {
-  store: StoreOf
+interface AnalysisRunsParts {
   rubrics: Rubrics
-  calls: {
-    /** The completed calls that filters of a body find, newest first. @throws invalid_request */
-    completed(
-      projectId: number,
-      filters: Readonly<Record<string, unknown>>,
-    ): AsyncGenerator<readonly { seq: number; chars: number }[]>
-  }
-  audit: Pick<AuditTrail, 'entry'>
-  now: () => number
+  calls: Pick<Calls, 'completed'>
 }
 
 /** Analyses of past calls. The calls of a run are those that match when it is accepted. */
 export class AnalysisRuns {
-  readonly #options: AnalysisRunsOptions
+  readonly #parts: Core & AnalysisRunsParts
 
-  constructor(options: AnalysisRunsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: AnalysisRunsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** Accepts a run, or only counts its calls for a dry run. @throws not_found without a rubric; invalid_request */
@@ -40,7 +31,7 @@ export class AnalysisRuns {
     { filters = {}, version, again = false, dryRun = false }: NewAnalysisRun,
     by?: ActedBy,
   ): Promise<PlannedRun | AcceptedRun> {
-    const { store, rubrics, calls, audit, now } = this.#options
+    const { store, rubrics, calls, audit, now } = this.#parts
     const rubric = await rubrics.get(projectId, version)
     const seqs: number[] = []
     let chars = 0
@@ -86,7 +77,7 @@ export class AnalysisRuns {
 
   /** Ends a run; analyses under way are not stored. @throws not_found */
   async stop(projectId: number, id: string, by?: ActedBy): Promise<AnalysisRun> {
-    const { store, audit, now } = this.#options
+    const { store, audit, now } = this.#parts
     await this.get(projectId, id)
     const isOpen = sql`(exists (select 1 from ${analysisSlices} where run_id = ${id})
       or exists (select 1 from ${analysisQueue} where run_id = ${id} and run_id <> ''))`
@@ -100,7 +91,7 @@ export class AnalysisRuns {
   }
 
   async #select(projectId: number, condition: SQL): Promise<AnalysisRun[]> {
-    const { read } = this.#options.store(projectId)
+    const { read } = this.#parts.store(projectId)
     const isOpen = sql<number>`exists (select 1 from analysis_slices where run_id = analysis_runs.id)
       or exists (select 1 from analysis_queue where run_id = analysis_runs.id and run_id <> '')`
     const rows = await read

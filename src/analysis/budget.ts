@@ -1,10 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { AuditEvent, AuditTrail } from '../audit/audit-trail.ts'
+import type { AuditEvent } from '../audit/audit-trail.ts'
 import { rowOfCall } from '../audit/targets.ts'
-import type { ReadDatabase } from '../db/reader.ts'
-import type { RecordHash } from '../db/record-hash.ts'
+import type { Core } from '../core/core.ts'
 import { analysisPauses, analysisQueue, analysisUsage } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
 import type { Tokens } from './schemas.ts'
 
 /** What analyzes calls. */
@@ -37,37 +35,41 @@ const pauseMsMax = 300 * secondMs
 /** A person has to change something first. */
 const settingsPauseMs = 600 * secondMs
 
-interface BudgetOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: Pick<AuditTrail, 'entry'>
-  recordHash: RecordHash
+interface BudgetParts {
   /** Null if none is configured. */
   model: Model | null
-  now: () => number
 }
 
 /** What the analysis of each project has used, and why it is paused. */
 export class Budget {
-  readonly #options: BudgetOptions
+  readonly #parts: Core & BudgetParts
   /** Tokens of the calls under way, by project. */
   readonly #reserved = new Map<number, number>()
 
-  constructor(options: BudgetOptions) {
-    this.#options = options
+  constructor(core: Core, parts: BudgetParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   async pauseOf(projectId: number): Promise<Pause | null> {
-    const [row] = await this.#options.read.all<Pause>(sql`
+    const [row] = await this.#parts.read.all<Pause>(sql`
       select reason, detail, since, until from ${analysisPauses} where project_id = ${projectId}`)
     return row ?? null
   }
 
+  /** Why calls that wait are not analyzed, in a sentence; null if they are, or only their project's budget is used up. */
+  async problem(): Promise<string | null> {
+    const { read, model } = this.#parts
+    if (!model) return null
+    const [row] = await read.all<{ detail: string }>(sql`
+      select detail from ${analysisPauses} where reason <> 'budget' and ${isWaitedFor} limit 1`)
+    return row ? `Calls are not analyzed: ${row.detail}.` : null
+  }
+
   /** What was used this month. */
   async usedBy(projectId: number): Promise<Tokens> {
-    const [row] = await this.#options.read.all<Tokens>(sql`
+    const [row] = await this.#parts.read.all<Tokens>(sql`
       select prompt, completion from ${analysisUsage}
-      where project_id = ${projectId} and month = ${monthOf(this.#options.now())}`)
+      where project_id = ${projectId} and month = ${monthOf(this.#parts.now())}`)
     return row ?? noTokens
   }
 
@@ -82,7 +84,7 @@ export class Budget {
     { tokens: { prompt, completion }, requests }: Sent,
     { action, by }: { action: 'call_analyzed' | 'rubric_tried'; by: AuditEvent['by'] },
   ): SQL[] {
-    const { audit, recordHash, model, now } = this.#options
+    const { audit, recordHash, model, now } = this.#parts
     if (requests === 0 || !model) return []
     const counted = `${requests} ${requests === 1 ? 'request' : 'requests'}, ${prompt + completion} tokens`
     const target = `${recordHash(projectId, 'call', id)}: ${model.name} at ${model.destination}, ${counted}`
@@ -97,7 +99,7 @@ export class Budget {
 
   /** Pauses a project, each time for longer. Another call that fails for the same reason meanwhile changes nothing. */
   async pause(projectId: number, reason: Pause['reason'], detail: string): Promise<void> {
-    const { write, now } = this.#options
+    const { write, now } = this.#parts
     const longest = sql`min(${pauseMsMax}, ${firstPauseMs} << min(attempts, 10))`
     const first =
       reason === 'budget'
@@ -116,7 +118,7 @@ export class Budget {
   /** Ends a pause, since a request has succeeded. */
   async resume(projectId: number): Promise<void> {
     if ((await this.pauseOf(projectId)) === null) return
-    await this.#options.write.run(sql`delete from ${analysisPauses} where project_id = ${projectId}`)
+    await this.#parts.write.run(sql`delete from ${analysisPauses} where project_id = ${projectId}`)
   }
 
   /**
@@ -143,9 +145,8 @@ export class Budget {
 
   /** Lets each paused project be tried at once, as at a start. */
   async tryAll(): Promise<void> {
-    const { read, write, now } = this.#options
-    const isToTry = sql`until > ${now()} and exists (
-      select 1 from ${analysisQueue} where analysis_queue.project_id = analysis_pauses.project_id)`
+    const { read, write, now } = this.#parts
+    const isToTry = sql`until > ${now()} and ${isWaitedFor}`
     // Read first, since a write needs the primary.
     const paused = await read.all(sql`select 1 from ${analysisPauses} where ${isToTry} limit 1`)
     if (paused.length > 0)
@@ -153,6 +154,9 @@ export class Budget {
   }
 }
 
+/** Whether calls of a paused project wait. */
+const isWaitedFor = sql`exists (
+  select 1 from ${analysisQueue} where analysis_queue.project_id = analysis_pauses.project_id)`
 const noTokens: Tokens = { prompt: 0, completion: 0 }
 
 function monthOf(time: number): string {

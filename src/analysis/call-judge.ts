@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { SettingsOf } from '../db/project-settings.ts'
+import type { Calls } from '../calls/calls.ts'
+import type { Core } from '../core/core.ts'
 import type { RedactionCounts } from '../redaction/kinds.ts'
 import { type RedactText, redactor } from '../redaction/settings.ts'
 import { TimeSlices, type Work } from '../threads/time-slices.ts'
@@ -45,15 +46,15 @@ export interface JudgedCall extends Pick<Question, 'call' | 'rubric'> {
 
 /** Asks a model about a call. @throws ModelUnavailable, or the signal's reason */
 export type AskModel = (
+  projectId: number,
   rubric: RubricContent,
   transcript: readonly Turn[],
   signal: AbortSignal,
 ) => Promise<Judgement>
 
-interface CallJudgeOptions {
+interface CallJudgeParts {
   rubrics: Rubrics
-  calls: { forAnalysis(projectId: number, seq: number, charsMax: number): Promise<ReadCall | null> }
-  settingsOf: SettingsOf
+  calls: Pick<Calls, 'forAnalysis'>
   /** Null if no model is configured. */
   askModel: AskModel | null
   /** A longer document is in no case what the model can read at once. */
@@ -62,16 +63,16 @@ interface CallJudgeOptions {
 
 /** Decides whether the model is asked about a call, asks it, and redacts what it says. */
 export class CallJudge {
-  readonly #options: CallJudgeOptions
+  readonly #parts: Core & CallJudgeParts
   readonly #slices = new TimeSlices()
 
-  constructor(options: CallJudgeOptions) {
-    this.#options = options
+  constructor(core: Core, parts: CallJudgeParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** What to ask about a call of the queue; null for nothing, since it is done, live or deleted. */
   async question({ projectId, seq, version, runId, isAgain }: DueCall): Promise<Question | null> {
-    const { rubrics } = this.#options
+    const { rubrics } = this.#parts
     const inForce = await rubrics.find(projectId)
     const rubric = version === null ? inForce : await rubrics.find(projectId, version)
     const call = await this.read(projectId, seq)
@@ -87,18 +88,18 @@ export class CallJudge {
 
   /** The call; null if it was deleted. */
   read(projectId: number, seq: number): Promise<ReadCall | null> {
-    const { calls, charsMax } = this.#options
+    const { calls, charsMax } = this.#parts
     return calls.forAnalysis(projectId, seq, charsMax)
   }
 
   /** @throws ModelUnavailable */
   async ask(projectId: number, { call, rubric }: Question, signal: AbortSignal): Promise<JudgedCall> {
-    const { askModel, settingsOf } = this.#options
+    const { askModel, settingsOf } = this.#parts
     if (!askModel) throw new Error('Nothing is analyzed without a model')
     const redact = await redactor(await settingsOf(projectId))
     // Redaction may have been switched on after the call was stored.
     const transcript = await this.#slices.run(redactTurns(call.transcript ?? [], redact))
-    const judgement = await askModel(rubric, transcript, signal)
+    const judgement = await askModel(projectId, rubric, transcript, signal)
     const redacted: RedactionCounts = {}
     if (judgement.state !== 'done') return { call, rubric, judgement, redacted }
     const findings = await this.#slices.run(redactFindings(judgement.findings, redact, redacted))

@@ -42,7 +42,8 @@ export const tryRubric = {
   ...keyed,
   operationId: 'tryRubric',
   summary: 'Try a rubric on one call',
-  description: 'Asks the model and stores nothing of the answer. Takes as long as the model does.',
+  description:
+    'Asks the model and stores nothing of the answer. Takes as long as the model does. Two at once in a project; a third is 503.',
   responses: keyedAnswers({ 200: jsonAnswer('What the model found out.', Analysis) }, [
     'not_found',
     'call_is_live',

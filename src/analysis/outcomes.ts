@@ -1,31 +1,16 @@
 import type { SQL } from 'drizzle-orm'
 import { byService } from '../audit/audit-trail.ts'
-import type { Requirement } from '../db/requirements.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
+import type { CallAnalysis } from '../calls/writing/fills.ts'
+import type { Ingest } from '../calls/writing/ingest.ts'
+import type { Core } from '../core/core.ts'
 import { AppError } from '../errors.ts'
-import type { RedactionCounts } from '../redaction/kinds.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { AnalysisQueue, DueCall } from './analysis-queue.ts'
 import type { Budget, Model, Sent } from './budget.ts'
 import type { JudgedCall } from './call-judge.ts'
 import { evaluationOf } from './evaluation.ts'
 import type { Judgement } from './judge.ts'
 import type { Analysis, Findings } from './schemas.ts'
-
-/** What an analysis gives its call. */
-interface GivenAnalysis {
-  brief: {
-    state: 'done' | 'skipped' | 'failed'
-    version: number
-    criteria: Record<string, 'pass' | 'fail' | 'unknown'>
-  }
-  fills: {
-    summary: string | null
-    evaluation: string | null
-    fields: Record<string, string | number | boolean>
-  }
-  redacted: RedactionCounts
-  record: AnalysisRecord
-}
 
 /** The rest of it, which is stored for this room. */
 export type AnalysisRecord = Pick<
@@ -35,35 +20,25 @@ export type AnalysisRecord = Pick<
 
 const nothingSent: Sent = { tokens: { prompt: 0, completion: 0 }, requests: 0 }
 
-interface OutcomesOptions {
-  write: WriteDatabase
+interface OutcomesParts {
   queue: AnalysisQueue
   budget: Budget
-  ingest: {
-    setAnalysis(
-      projectId: number,
-      id: string,
-      analysis: GivenAnalysis,
-      beside: { requirement: Requirement; statements: (seq: SQL) => SQL[] },
-    ): Promise<void>
-  }
-  /** The statement that queues `call.analyzed`. @param seq selects the call's row number */
-  webhooks: { callAnalyzed(projectId: number, seq: SQL): SQL }
+  ingest: Pick<Ingest, 'setAnalysis'>
+  webhooks: Pick<Webhooks, 'callAnalyzed'>
   model: Model
-  now: () => number
 }
 
 /** Stores what comes of analyses: with the call, in one transaction with its place in the queue, its tokens and its audit entry. */
 export class Outcomes {
-  readonly #options: OutcomesOptions
+  readonly #parts: Core & OutcomesParts
 
-  constructor(options: OutcomesOptions) {
-    this.#options = options
+  constructor(core: Core, parts: OutcomesParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** Ends an analysis. Nothing is stored if the call was deleted or has changed, or if the run was stopped. */
   async store(due: DueCall, judged: JudgedCall): Promise<void> {
-    const { queue, ingest, webhooks, write } = this.#options
+    const { queue, ingest, webhooks, write } = this.#parts
     const { call, judgement } = judged
     const { projectId, runId } = due
     const spent = this.#spent(projectId, call.id, judgement)
@@ -108,15 +83,15 @@ export class Outcomes {
   /** Notes what was sent of a call without an outcome. */
   async spend(projectId: number, id: string, sent: Sent): Promise<void> {
     const spent = this.#spent(projectId, id, sent)
-    if (spent.length > 0) await this.#options.write.batch({ spent })
+    if (spent.length > 0) await this.#parts.write.batch({ spent })
   }
 
   #spent(projectId: number, id: string, sent: Sent): SQL[] {
-    return this.#options.budget.spending(projectId, id, sent, { action: 'call_analyzed', by: byService })
+    return this.#parts.budget.spending(projectId, id, sent, { action: 'call_analyzed', by: byService })
   }
 
-  #toGiven({ rubric, judgement, redacted }: JudgedCall): GivenAnalysis {
-    const { model, now } = this.#options
+  #toGiven({ rubric, judgement, redacted }: JudgedCall): CallAnalysis {
+    const { model, now } = this.#parts
     const findings = judgement.state === 'done' ? judgement.findings : noFindings
     const verdicts = Object.fromEntries(findings.criteria.map(({ id, result }) => [id, result]))
     const found = findings.fields.flatMap(({ key, value }) => (value === null ? [] : [[key, value] as const]))

@@ -8,7 +8,7 @@ import * as docs from './docs.ts'
 import type { Rubrics } from './rubrics.ts'
 import { NewAnalysisRun, RubricChange, RubricTrial, readVersion, rubricErrors } from './schemas.ts'
 
-interface AnalysisRoutesOptions {
+interface AnalysisParts {
   rubrics: Rubrics
   analyses: Analyses
   analysisRuns: AnalysisRuns
@@ -16,7 +16,7 @@ interface AnalysisRoutesOptions {
 }
 
 /** /v1/rubric, /v1/analyses, and the analysis of a call. */
-export function analysisRoutes({ rubrics, analyses, analysisRuns, agreements }: AnalysisRoutesOptions) {
+export function analysisRoutes({ rubrics, analyses, analysisRuns, agreements }: AnalysisParts) {
   return (
     new Elysia({ prefix: '/v1' })
       .use(callerContext())

@@ -1,21 +1,14 @@
 import { desc, eq, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { Core } from '../core/core.ts'
 import { ownsProject } from '../db/requirements.ts'
 import { analysisPauses, rubrics } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { compileCheck } from '../validation.ts'
 import { completeRubric, type Rubric, RubricChange, type RubricContent, rubricErrors } from './schemas.ts'
 
 const rubricsCachedMax = 200
-
-interface RubricsOptions {
-  store: StoreOf
-  audit: Pick<AuditTrail, 'entry'>
-  now: () => number
-}
 
 /** A version as a list shows it. */
 export interface RubricVersion {
@@ -37,11 +30,11 @@ export function readRubric(change: unknown, path = ''): RubricContent {
 
 /** The rubrics of projects, in versions that never change. The newest one is in force. */
 export class Rubrics {
-  readonly #options: RubricsOptions
+  readonly #core: Core
   readonly #cached = new LRUCache<string, Rubric>({ max: rubricsCachedMax })
 
-  constructor(options: RubricsOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** A version, by default the one in force. @throws not_found */
@@ -54,7 +47,7 @@ export class Rubrics {
   async find(projectId: number, version?: number): Promise<Rubric | null> {
     const known = version === undefined ? undefined : this.#cached.get(`${projectId} ${version}`)
     if (known) return known
-    const [row] = await this.#options
+    const [row] = await this.#core
       .store(projectId)
       .read.select()
       .from(rubrics)
@@ -73,7 +66,7 @@ export class Rubrics {
 
   /** All versions, the newest first. */
   async versions(projectId: number): Promise<RubricVersion[]> {
-    const rows = await this.#options
+    const rows = await this.#core
       .store(projectId)
       .read.select({ version: rubrics.version, at: rubrics.createdAt, createdBy: rubrics.createdBy })
       .from(rubrics)
@@ -87,7 +80,7 @@ export class Rubrics {
    * @throws invalid_request naming each bad field; forbidden for a person who does not own the project
    */
   async put(projectId: number, change: unknown, by?: ActedBy): Promise<{ rubric: Rubric; isNew: boolean }> {
-    const { store, audit, now } = this.#options
+    const { store, audit, now } = this.#core
     const content = JSON.stringify(readRubric(change))
     const { write } = store(projectId)
     const newest = sql`select version, content from ${rubrics} where project_id = ${projectId}

@@ -1,12 +1,9 @@
 import type { SQL } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import type { SettingsOf } from '../db/project-settings.ts'
-import type { RecordHash } from '../db/record-hash.ts'
+import type { Core } from '../core/core.ts'
 import { ProjectWasDeleted } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
-import type { Log } from '../observability/log.ts'
 import type { AuditAction } from './actions.ts'
-import type { AuditTrail } from './audit-trail.ts'
 import { rowOfCall } from './targets.ts'
 
 /** The page polls a live call, so repeated reading is noted once in this time. */
@@ -20,27 +17,18 @@ interface Target {
   targetRef?: SQL
 }
 
-interface ReadingOptions {
-  settingsOf: SettingsOf
-  recordHash: RecordHash
-  audit: Pick<AuditTrail, 'record'>
-  /** Milliseconds since 1970. */
-  now: () => number
-  log: Pick<Log, 'error'>
-}
-
 /**
  * Notes who opens or exports calls, or listens to one, if the project's settings ask for it. A note has no call id and no search terms,
  * because it is not erased with the call. No method fails, and no request waits for a note. Without `by`, the reader is
  * the command line.
  */
 export class ReadingNotes {
-  readonly #options: ReadingOptions
+  readonly #core: Core
   /** When each reading was noted last. */
   readonly #notedAt = new LRUCache<string, number>({ max: notedMax })
 
-  constructor(options: ReadingOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   async opened(projectId: number, by: ActedBy | undefined, callId: string): Promise<void> {
@@ -69,7 +57,7 @@ export class ReadingNotes {
 
   #callOf(projectId: number, callId: string): Target {
     return {
-      target: this.#options.recordHash(projectId, 'call', callId),
+      target: this.#core.recordHash(projectId, 'call', callId),
       targetRef: rowOfCall(projectId, callId),
     }
   }
@@ -80,7 +68,7 @@ export class ReadingNotes {
     action: AuditAction,
     { target, targetRef }: Target,
   ): Promise<void> {
-    const { settingsOf, audit, now, log } = this.#options
+    const { settingsOf, audit, now, log } = this.#core
     const settings = await settingsOf(projectId).catch((error) => {
       // A project that was just deleted has no trail.
       if (!(error instanceof ProjectWasDeleted)) log.error({ error }, 'A reading of calls may not be noted')

@@ -1,6 +1,6 @@
 import { getTableColumns } from 'drizzle-orm'
 import { calls, type ReviewMarks } from '../db/schema.ts'
-import { otherAgentsIn } from './finding/agent-names.ts'
+import { otherAgentsIn, readDetailsStart } from './finding/agent-names.ts'
 import { valuesOf } from './finding/call-values.ts'
 import { headText } from './finding/number-words.ts'
 import type { Call } from './schemas.ts'
@@ -76,7 +76,7 @@ export function toHead({
     valueList: toList(
       valuesOf(
         call,
-        { ...unserved, review, verdicts: verdictsOf(analysis, review) },
+        { ...unserved, ...readDetailsStart(details), review, verdicts: verdictsOf(analysis, review) },
         otherAgentsIn(details, unserved.agentId),
       ),
     ),

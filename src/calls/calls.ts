@@ -1,9 +1,9 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import type { AuditTrail } from '../audit/audit-trail.ts'
-import type { RecordHash } from '../db/record-hash.ts'
+import type { Core } from '../core/core.ts'
 import { calls, erasures, projects } from '../db/schema.ts'
-import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { preparedQueries } from '../db/store.ts'
+import type { Erasure } from '../erasure/erasure.ts'
 import { type AppError, callIsOnHold, callNotFound } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { detailsBytes, documentInForm, servedDetails } from './details.ts'
@@ -13,7 +13,7 @@ import { type CallQuery, type CallSearch, isFiltered, valuesOf } from './finding
 import type { Condition } from './finding/conditions.ts'
 import { countValues, type FacetCounts } from './finding/facet-counts.ts'
 import { type CallFacets, readFacets } from './finding/facets.ts'
-import { FoundPages, sizesOf } from './finding/found-pages.ts'
+import { FoundPages, sizesOf, within } from './finding/found-pages.ts'
 import { type GivenFilters, readGivenFilters } from './finding/given-filters.ts'
 import { Cursors } from './finding/place.ts'
 import { readSearchBox } from './finding/search-box.ts'
@@ -44,12 +44,8 @@ interface DeletedCalls {
   held: string[]
 }
 
-interface CallsOptions {
-  store: StoreOf
-  recordHash: RecordHash
-  audit: Pick<AuditTrail, 'entries'>
-  /** Erases what a committed deletion leaves in free pages and logs. */
-  erasure: { schedule(projectId: number): void }
+interface CallsParts {
+  erasure: Pick<Erasure, 'schedule'>
   holds: Holds
   deletion: CallDeletion
   callers: Pick<Callers, 'conditionOf'>
@@ -104,11 +100,13 @@ interface PageRequest {
   search: CallSearch
   limit: number
   offset: number
+  /** The page ends before documents of more than this together, but has one call. */
+  charsMax?: number
 }
 
 /** A project's calls: find, read, delete. */
 export class Calls {
-  readonly #options: CallsOptions
+  readonly #parts: Core & CallsParts
   readonly #talkTimelines: TalkTimelines = new LRUCache({ max: talkTimelinesMax })
   readonly #deletions = new ProjectBatches<Asked, AppError | null>((projectId) => ({
     run: (asked) => this.#deleteTogether(projectId, asked),
@@ -116,23 +114,28 @@ export class Calls {
     sizeMax: deletionsPerBatchMax,
   }))
 
-  constructor(options: CallsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: CallsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** Makes and reads the cursors of lists. */
   cursors(projectId: number): Cursors {
-    return new Cursors(this.#options.recordHash, projectId)
+    return new Cursors(this.#parts.recordHash, projectId)
   }
 
   /** A page of the calls that a search finds, as JSON. */
-  async find(projectId: number, { search, limit, offset }: PageRequest, parts: CallParts): Promise<CallPage> {
-    const { read, readInBackground } = this.#options.store(projectId)
+  async find(
+    projectId: number,
+    { search, limit, offset, charsMax }: PageRequest,
+    parts: CallParts,
+  ): Promise<CallPage> {
+    const { read, readInBackground } = this.#parts.store(projectId)
     const form = documentsOf(parts)
     const { order, after } = search
-    if (!isFiltered(search)) return await readPage(read, projectId, { limit, offset, order, after }, form)
+    if (!isFiltered(search) && charsMax === undefined)
+      return await readPage(read, projectId, { limit, offset, order, after }, form)
     const pages = new FoundPages(readInBackground, projectId, search)
-    const { places, end } = await pages.page(limit, { offset })
+    const { places, end } = within(charsMax, await pages.page(limit, { offset }))
     // A first page that is the last has all of them: counting would look through as many calls again.
     const isWhole = end === null && limit > 0 && offset === 0 && !search.after
     const { total, isCapped } = isWhole ? { total: places.length, isCapped: false } : await pages.count()
@@ -142,7 +145,7 @@ export class Calls {
 
   /** A page of the calls that match a query, for the console. @throws invalid_request for a value that cannot be read */
   async rows(projectId: number, query: CallQuery): Promise<CallRows> {
-    const { store, matcher } = this.#options
+    const { store, matcher } = this.#parts
     const cursors = this.cursors(projectId)
     const talkTimelines = this.#talkTimelines
     const db = store(projectId).readForConsole
@@ -153,37 +156,31 @@ export class Calls {
   /** The calls before and after one in the console's list. @throws not_found; invalid_request */
   async neighbours(projectId: number, id: string, query: CallQuery): Promise<Neighbours> {
     const conditions = await this.#conditionsOf(projectId, query)
-    return await findNeighbours(
-      this.#options.store(projectId).readForConsole,
-      projectId,
-      id,
-      query,
-      conditions,
-    )
+    return await findNeighbours(this.#parts.store(projectId).readForConsole, projectId, id, query, conditions)
   }
 
   /** The search behind the console's list, for an export. @throws invalid_request for a value that cannot be read */
   async readBox(projectId: number, query: CallQuery): Promise<CallSearch> {
     const conditions = await this.#conditionsOf(projectId, query)
-    const db = this.#options.store(projectId).readForConsole
+    const db = this.#parts.store(projectId).readForConsole
     return (await readSearchBox(db, projectId, query, { conditions })).search
   }
 
   /** In the console, `caller` is the address of a person, whose number is in no address: see keeping/callers.ts. */
   async #conditionsOf(projectId: number, query: CallQuery): Promise<Condition[]> {
     const [caller] = valuesOf(query, 'caller') ?? []
-    return caller === undefined ? [] : [await this.#options.callers.conditionOf(projectId, caller)]
+    return caller === undefined ? [] : [await this.#parts.callers.conditionOf(projectId, caller)]
   }
 
   /** How many calls have each value of a filter, among those that the other filters leave. @throws not_found; invalid_request */
   countValues(projectId: number, name: string, query: CallQuery): Promise<FacetCounts> {
-    const { store, figures } = this.#options
+    const { store, figures } = this.#parts
     return countValues({ db: store(projectId).readForConsole, figures }, projectId, name, query)
   }
 
   /** The values that calls can be filtered by. */
   facets(projectId: number): Promise<CallFacets> {
-    const { store, figures } = this.#options
+    const { store, figures } = this.#parts
     return readFacets(store(projectId).readForConsole, figures, projectId)
   }
 
@@ -195,7 +192,7 @@ export class Calls {
     projectId: number,
     filters: GivenFilters,
   ): AsyncGenerator<{ seq: number; chars: number }[]> {
-    const { readInBackground } = this.#options.store(projectId)
+    const { readInBackground } = this.#parts.store(projectId)
     const pages = new FoundPages(readInBackground, projectId, readGivenFilters(filters, 'filters'))
     for (let start: Parameters<FoundPages['page']>[1] = {}; ; ) {
       const { places, end } = await pages.page(placesPerPage, start)
@@ -213,17 +210,17 @@ export class Calls {
 
   /** A call as an analysis needs it, by its row number; null if it was deleted. @param charsMax a longer one has no transcript */
   forAnalysis(projectId: number, seq: number, charsMax: number): Promise<AnalyzedCall | null> {
-    return readForAnalysis(this.#options.store(projectId).read, projectId, seq, charsMax)
+    return readForAnalysis(this.#parts.store(projectId).read, projectId, seq, charsMax)
   }
 
   /** What the last analysis of a call came to; null for an unknown call. */
   lastAnalysis(projectId: number, id: string): ReturnType<typeof readLastAnalysis> {
-    return readLastAnalysis(this.#options.store(projectId).read, projectId, id)
+    return readLastAnalysis(this.#parts.store(projectId).read, projectId, id)
   }
 
   /** How many calls a search finds, and whether there are more than were counted. */
   count(projectId: number, search: CallSearch): ReturnType<FoundPages['count']> {
-    return new FoundPages(this.#options.store(projectId).readInBackground, projectId, search).count()
+    return new FoundPages(this.#parts.store(projectId).readInBackground, projectId, search).count()
   }
 
   /** All calls that a search finds, in parts. */
@@ -232,25 +229,25 @@ export class Calls {
     search: CallSearch,
     options: Omit<ExportOptions, 'read'>,
   ): AsyncGenerator<string | JsonBytes> {
-    const { read, readInBackground } = this.#options.store(projectId)
+    const { read, readInBackground } = this.#parts.store(projectId)
     return exportCalls(new FoundPages(readInBackground, projectId, search), { ...options, read })
   }
 
   /** The number of the call's last change. @throws not_found */
   async changeSeq(projectId: number, id: string): Promise<number> {
-    const row = await queries(this.#options.store(projectId).read).changeSeqById.get({ projectId, id })
+    const row = await queries(this.#parts.store(projectId).read).changeSeqById.get({ projectId, id })
     if (!row) throw callNotFound()
     return row.changeSeq
   }
 
   /** The stored JSON of the call, byte for byte. */
   get(projectId: number, id: string, admit?: Admit): Promise<StoredDocument> {
-    return readDocument(queries(this.#options.store(projectId).read).byId, { projectId, id }, admit)
+    return readDocument(queries(this.#parts.store(projectId).read).byId, { projectId, id }, admit)
   }
 
   /** What is known about a call beyond its thirteen fields, as JSON bytes. */
   details(projectId: number, id: string, admit?: Admit): Promise<StoredDocument> {
-    return readDocument(queries(this.#options.store(projectId).read).detailsById, { projectId, id }, admit)
+    return readDocument(queries(this.#parts.store(projectId).read).detailsById, { projectId, id }, admit)
   }
 
   /** Documents by row number. Deleted calls are absent. */
@@ -260,7 +257,7 @@ export class Calls {
     isDetailed = false,
   ): Promise<Map<number, string>> {
     if (seqs.length === 0) return new Map()
-    const { bySeqs } = queries(this.#options.store(projectId).read)
+    const { bySeqs } = queries(this.#parts.store(projectId).read)
     const wanted = { projectId, seqs: JSON.stringify(seqs), isDetailed: Number(isDetailed) }
     const rows = await bySeqs.all(wanted)
     return new Map(rows.map(({ seq, document }) => [seq, document]))
@@ -297,7 +294,7 @@ export class Calls {
 
   /** @returns for each call, why it was not deleted */
   async #deleteOnce(projectId: number, asked: readonly Asked[]): Promise<(AppError | null)[]> {
-    const { store, holds, deletion, erasure } = this.#options
+    const { store, holds, deletion, erasure } = this.#parts
     const { read } = store(projectId)
     const ids = JSON.stringify([...new Set(asked.map(({ id }) => id))])
     const found = await queries(read).byIds.all({ projectId, ids })
@@ -321,7 +318,7 @@ export class Calls {
 
   /** An entry for each call that the batch deletes: only their ledger rows have its change numbers. */
   #recordDeletions(projectId: number, doomed: readonly DoomedCall[], asked: readonly Asked[]): SQL[] {
-    const { audit, recordHash } = this.#options
+    const { audit, recordHash } = this.#parts
     const first = sql`(select change_seq - ${doomed.length} from ${projects} where id = ${projectId})`
     const askedBy = new Map<string, Asked>()
     for (const one of asked) if (!askedBy.has(one.id)) askedBy.set(one.id, one)

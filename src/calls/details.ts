@@ -26,6 +26,9 @@ export const emptyDetails: StoredDetails = {
   recordingUrl: null,
   costUsd: null,
   latencyMs: null,
+  costParts: null,
+  usage: null,
+  costSource: null,
   recording: noRecording,
   analysis: noAnalysis,
   timeline: [],
@@ -34,9 +37,19 @@ export const emptyDetails: StoredDetails = {
 }
 export const emptyDetailsText = JSON.stringify(emptyDetails)
 
+/**
+ * The details in a row of call_details. Those that version 1.0.0-rc.1 wrote have no version of the agent, and no costs
+ * beside `costUsd`. Quotes inside a text are escaped, so these places are found exactly.
+ */
+export const currentDetails = sql<
+  string | null
+>`case when instr(details, ',"costParts":') > 0 then details else
+  replace(substr(details, 1, instr(details, ',"recording":') - 1), '},"direction":', ',"version":null},"direction":')
+  || ',"costParts":null,"usage":null,"costSource":null' || substr(details, instr(details, ',"recording":')) end`
+
 /** The details of a call from call_details, as the API returns them. */
 export const servedDetails: SQL = sql`
-  coalesce(substr(details, 1, length(details) - 1), ${sql.raw(`'${emptyDetailsText.slice(0, -1)}'`)})
+  coalesce(substr(${currentDetails}, 1, length(${currentDetails}) - 1), ${sql.raw(`'${emptyDetailsText.slice(0, -1)}'`)})
   || ',"metadata":' || coalesce(metadata, 'null') || '}'`
 
 /** The same beside call_documents. */

@@ -73,6 +73,8 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
     about: 'An agent that took part in the call; `none` for calls without one.',
     example: 'agent-7',
   },
+  agentVersion: { about: "The version of the call's agent; `none` for calls without one.", example: 'v3' },
+  direction: { about: '`inbound`, `outbound`, `web`, or `none`.', example: 'inbound' },
   label: {
     about: 'One of the labels that people gave the call; `none` for calls without one.',
     example: 'billing',

@@ -4,12 +4,12 @@ type Column = keyof typeof calls.$inferSelect
 
 type FilterDefinition = { name: string } & (
   | { kind: 'choice'; column: Column; choices: readonly string[] }
-  /** Any text, or `none` for null. The values in use are suggested. With `more`, call_values has further ones. */
+  /** Any text, or `none` for null. The values in use are suggested. With `more`, `calls.value_list` has further ones. */
   | { kind: 'value'; column: Column; more?: true }
   /** What people gave a call, or `none`: any of its labels, or the person who is to review it. */
   | { kind: 'given' }
-  /** A state in call_values, or `none` for null. */
-  | { kind: 'state'; column: Column; choices: readonly string[] }
+  /** A value that `calls.value_list` has under the filter's name, or `none`. Without choices, those in use are suggested. */
+  | { kind: 'listed'; choices?: readonly string[] }
   | { kind: 'flag'; column: Column; choices: typeof trueOrFalse }
   /** Whether a person's review has the mark. */
   | { kind: 'mark'; choices: typeof trueOrFalse }
@@ -49,14 +49,11 @@ export const callFilters = [
   { name: 'endedReason', kind: 'value', column: 'endedReason' },
   { name: 'source', kind: 'value', column: 'source' },
   { name: 'agentId', kind: 'value', column: 'agentId', more: true },
+  { name: 'agentVersion', kind: 'listed' },
+  { name: 'direction', kind: 'listed', choices: ['inbound', 'outbound', 'web', 'none'] },
   { name: 'label', kind: 'given' },
   { name: 'assignee', kind: 'given' },
-  {
-    name: 'recording',
-    kind: 'state',
-    column: 'recording',
-    choices: ['none', 'waiting', 'kept', 'failed', 'expired'],
-  },
+  { name: 'recording', kind: 'listed', choices: ['none', 'waiting', 'kept', 'failed', 'expired'] },
   { name: 'reviewed', kind: 'mark', choices: trueOrFalse },
   { name: 'flagged', kind: 'mark', choices: trueOrFalse },
   { name: 'noted', kind: 'mark', choices: trueOrFalse },
@@ -83,7 +80,15 @@ export const analysisPrefix = 'analysis.'
 export const criterionPrefix = 'criterion.'
 export const verdicts = ['pass', 'fail', 'unknown'] as const
 
+const prefixes = [analysisPrefix, criterionPrefix] as const
+
+/** The names of all filters; a `KEY` stands for any name. */
+export const filterNames: readonly string[] = [
+  ...callFilters.map(({ name }) => name),
+  ...prefixes.map((prefix) => `${prefix}KEY`),
+]
+
 /** The prefix of a filter that names something of the project's own; undefined for any other filter. */
-export function prefixOf(name: string): typeof analysisPrefix | typeof criterionPrefix | undefined {
-  return ([analysisPrefix, criterionPrefix] as const).find((prefix) => name.startsWith(prefix))
+export function prefixOf(name: string): (typeof prefixes)[number] | undefined {
+  return prefixes.find((prefix) => name.startsWith(prefix))
 }

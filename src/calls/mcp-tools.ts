@@ -1,15 +1,29 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { invalidRequest } from '../errors.ts'
-import { type McpTool, toolOf } from '../mcp/tool.ts'
+import { limits } from '../limits.ts'
+import { type McpTool, type ToolContext, toolOf } from '../mcp/tool.ts'
+import { cutMark, cutToBytes, cutToChars, cutToJson, jsonBytes } from '../text/cut.ts'
 import type { Calls } from './calls.ts'
+import { readAtOnceCharsMax } from './document.ts'
+import { filterNames } from './filters.ts'
 import { readGivenFilters } from './finding/given-filters.ts'
 import { newestFirst } from './finding/place.ts'
-import { Call } from './schemas.ts'
+import { Call, CallDetails, limitedTextBytesMax, limitedTexts, type Turn } from './schemas.ts'
 
 const callsDefault = 20
 const callsMax = 100
 const turnsDefault = 200
 const turnsMax = 1_000
+/** A page has documents of at most this together, or one call. */
+const pageCharsMax = limits.mcpPage.most
+const listedTextCharsMax = 2_000
+/** The size of a part of a call as JSON, and of what it has beside the transcript. */
+const partBytesMax = limits.mcpCall.most
+const partHeadBytesMax = 196_608
+/** The limit of a member of the analysis within a part. */
+const memberCharsMax = 16_384
+/** The JSON of a turn, apart from its words. */
+const turnBytes = 40
 
 const { transcript, callAnalysis, ...listed } = Call.properties
 const ListedCall = Type.Object(listed)
@@ -21,7 +35,7 @@ const CallListRequest = Type.Object({
       additionalProperties: true,
       description:
         'The filters of GET /v1/calls, such as status, evaluation, from and to (ISO times or dates), minDuration, ' +
-        'number, endedReason, agentId, label, text (words that were said), analysis.KEY and criterion.ID. ' +
+        'number, endedReason, agentId, agentVersion, direction, label, text (words that were said), analysis.KEY and criterion.ID. ' +
         'A list of values finds any of them.',
       example: { evaluation: 'fail', from: '2026-01-31' },
     }),
@@ -44,8 +58,12 @@ const CallRequest = Type.Object({
   maxTurns: Type.Optional(Type.Integer({ minimum: 1, maximum: turnsMax, default: turnsDefault })),
 })
 
+/** Of the details, what the conversation does not show. */
+const { agent, direction, costUsd, costSource, costParts, usage } = CallDetails.properties
+
 const CallPart = Type.Object({
   ...Call.properties,
+  details: Type.Object({ agent, direction, costUsd, costSource, costParts, usage }),
   totalTurns: Type.Integer(),
   nextTurn: Type.Unsafe<number | null>({
     type: 'integer',
@@ -55,7 +73,7 @@ const CallPart = Type.Object({
 })
 
 /** The tools that read a project's calls. */
-export function callTools(calls: Pick<Calls, 'find' | 'get' | 'cursors'>): McpTool[] {
+export function callTools(calls: Pick<Calls, 'find' | 'get' | 'details' | 'cursors'>): McpTool[] {
   return [
     toolOf({
       name: 'list_calls',
@@ -65,8 +83,9 @@ export function callTools(calls: Pick<Calls, 'find' | 'get' | 'cursors'>): McpTo
         "Finds the calls that the organization's voice agents handled, newest first, without their transcripts. " +
         'Use it to see what happened, and get_call to read what was said.',
       input: CallListRequest,
+      members: { filters: filterNames },
       output: CallList,
-      run: (projectId, request) => listCalls(calls, projectId, request),
+      run: (projectId, request, context) => listCalls(calls, projectId, request, context),
       toTexts: ({ data, total, nextCursor }) => [
         data.length > 0 ? `${total} calls match.\n${data.map(line).join('\n')}` : 'No call matches.',
         ...(nextCursor === null ? [] : [`There are more. Call again with cursor ${nextCursor}`]),
@@ -76,16 +95,17 @@ export function callTools(calls: Pick<Calls, 'find' | 'get' | 'cursors'>): McpTo
       name: 'get_call',
       scope: 'read',
       title: 'Get a call',
-      description: 'Reads one call: how it went and what was said, a long transcript in parts.',
+      description:
+        'Reads one call: how it went and what was said, a long transcript in parts. What is too long for a part is cut.',
       input: CallRequest,
       output: CallPart,
-      run: async (projectId, { id, fromTurn = 0, maxTurns = turnsDefault }) => {
-        const { document } = await calls.get(projectId, id)
-        const call: Call = JSON.parse(new TextDecoder().decode(document))
-        const end = fromTurn + maxTurns
-        const totalTurns = call.transcript.length
-        const nextTurn = end < totalTurns ? end : null
-        return { ...call, transcript: call.transcript.slice(fromTurn, end), totalTurns, nextTurn }
+      run: async (projectId, { id, fromTurn = 0, maxTurns = turnsDefault }, { admit }) => {
+        const { document } = await calls.get(projectId, id, admit)
+        const stored = await calls.details(projectId, id, admit)
+        const known: CallDetails = jsonIn(stored.document)
+        const { agent, direction, costUsd, costSource, costParts, usage } = known
+        const details = { agent, direction, costUsd, costSource, costParts, usage }
+        return partOf(jsonIn(document), details, fromTurn, maxTurns)
       },
       toTexts: (call) => [document(call)],
     }),
@@ -96,6 +116,7 @@ async function listCalls(
   calls: Pick<Calls, 'find' | 'cursors'>,
   projectId: number,
   { filters = {}, limit = callsDefault, cursor }: Static<typeof CallListRequest>,
+  { admit }: ToolContext,
 ): Promise<Static<typeof CallList>> {
   const cursors = calls.cursors(projectId)
   const search = readGivenFilters(filters, 'filters')
@@ -103,11 +124,79 @@ async function listCalls(
   if (cursor !== undefined && !after)
     throw invalidRequest([{ field: 'cursor', message: 'must be the nextCursor of another page' }])
   const fields = new Set(Object.keys(listed))
-  const asked = { search: { ...search, ...(after && { after }) }, limit, offset: 0 }
-  const { total, end, documents } = await calls.find(projectId, asked, { fields, isDetailed: false })
-  let text = ''
-  for await (const part of documents) text += typeof part === 'string' ? part : new TextDecoder().decode(part)
-  return { data: JSON.parse(`[${text}]`), total, nextCursor: end && cursors.write(end, newestFirst) }
+  const page = { search: { ...search, ...(after && { after }) }, limit, offset: 0, charsMax: pageCharsMax }
+  const found = await calls.find(projectId, page, { fields, isDetailed: false })
+  if (found.sliceChars > readAtOnceCharsMax) admit(found.sliceChars)
+  const data: Static<typeof ListedCall>[] = []
+  for await (const part of found.documents) {
+    const text = typeof part === 'string' ? part : new TextDecoder().decode(part)
+    // A comma between two slices is a part, too.
+    const some: Static<typeof ListedCall>[] = text === ',' ? [] : JSON.parse(`[${text}]`)
+    data.push(...some.map((call) => withTexts(call, (text) => cutToChars(text, listedTextCharsMax))))
+  }
+  return { data, total: found.total, nextCursor: found.end && cursors.write(found.end, newestFirst) }
+}
+
+/** A part of a call: turns from `fromTurn` on, at least one, as many as there is room for. */
+function partOf(
+  call: Call,
+  details: Static<typeof CallPart>['details'],
+  fromTurn: number,
+  maxTurns: number,
+): Static<typeof CallPart> {
+  let left = Math.max(0, partHeadBytesMax - jsonBytes(details))
+  const head = withTexts(call, (text) => {
+    const cut = cutToJson(cutToBytes(text, limitedTextBytesMax), left)
+    left -= jsonBytes(cut)
+    return cut
+  })
+  const callAnalysis = call.callAnalysis && cutMembers(call.callAnalysis, left)
+  const totalTurns = call.transcript.length
+  left =
+    partBytesMax -
+    jsonBytes({ ...head, details, callAnalysis, transcript: [], totalTurns, nextTurn: totalTurns })
+  const turns: Turn[] = []
+  for (const { role, content } of call.transcript.slice(fromTurn, fromTurn + maxTurns)) {
+    const turn = { role, content: turns.length > 0 ? content : cutToJson(content, left - turnBytes) }
+    left -= jsonBytes(turn) + 1
+    if (left < 0 && turns.length > 0) break
+    turns.push(turn)
+  }
+  const end = fromTurn + turns.length
+  const nextTurn = end < totalTurns ? end : null
+  return { ...head, details, callAnalysis, transcript: turns, totalTurns, nextTurn }
+}
+
+/** The call with its texts changed. A stored call may have longer ones than can be sent today. */
+function withTexts<Listed extends Static<typeof ListedCall>>(
+  call: Listed,
+  change: (text: string) => string,
+): Listed {
+  const changed = { ...call }
+  for (const field of limitedTexts) {
+    const text = call[field]
+    if (text !== null) changed[field] = change(text)
+  }
+  return changed
+}
+
+/** The members that there is room for, long ones cut, as JSON if they are no text. */
+function cutMembers(members: Record<string, unknown>, bytesMax: number): Record<string, unknown> {
+  if (jsonBytes(members) <= bytesMax) return members
+  const kept: [string, unknown][] = []
+  let left = bytesMax
+  for (const [name, value] of Object.entries(members)) {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    const shown = text.length > memberCharsMax ? cutToChars(text, memberCharsMax) : value
+    left -= jsonBytes([name, shown])
+    if (left < 0) return Object.fromEntries([...kept, [cutMark.trim(), true]])
+    kept.push([name, shown])
+  }
+  return Object.fromEntries(kept)
+}
+
+function jsonIn(document: Uint8Array) {
+  return JSON.parse(new TextDecoder().decode(document))
 }
 
 function line({
@@ -128,11 +217,12 @@ function document({
   totalTurns,
   nextTurn,
   callAnalysis,
+  details,
   ...call
 }: Static<typeof CallPart>): string {
   const turns = transcript.map(({ role, content }) => `${role === 'user' ? 'Caller' : 'Agent'}: ${content}`)
   const more =
     nextTurn === null ? [] : [`(${totalTurns} turns in all; call again with fromTurn ${nextTurn} for more)`]
   const analysis = callAnalysis === null ? [] : [`Analysis: ${JSON.stringify(callAnalysis)}`]
-  return [line(call), ...analysis, ...turns, ...more].join('\n')
+  return [line(call), `Details: ${JSON.stringify(details)}`, ...analysis, ...turns, ...more].join('\n')
 }

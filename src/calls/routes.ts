@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
+import type { OpenSessions } from '../access/people/open-sessions.ts'
 import type { ReadingNotes } from '../audit/reading.ts'
-import type { Admission } from '../http/admission.ts'
 import { byKey, callerContext } from '../http/caller.ts'
 import { hasAnswer, notModified, type Tags, taggedHeaders } from '../http/conditional.ts'
 import { consoleContext } from '../http/console-context.ts'
+import type { Http } from '../http/http.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
-import type { RequestContexts } from '../http/request-context.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { byPerson } from '../identity.ts'
 import { bodyOf } from '../validation.ts'
@@ -55,16 +55,15 @@ export class CallAnswers {
   }
 }
 
-interface CallRoutesOptions {
+interface ReadCalls {
   calls: Calls
   callAnswers: CallAnswers
   changeTags: Tags
-  buffers: ResponseBuffers
   reading: ReadingNotes
 }
 
 /** /v1/calls: the calls of a project. */
-export function callRoutes({ calls, callAnswers, changeTags: tags, buffers, reading }: CallRoutesOptions) {
+export function callRoutes({ buffers }: Http, { calls, callAnswers, changeTags: tags, reading }: ReadCalls) {
   return new Elysia({ prefix: '/v1/calls' })
     .use(callerContext())
     .get(
@@ -117,15 +116,8 @@ export function ingestRoutes(ingest: RequestIngest, buffers: ResponseBuffers) {
   )
 }
 
-interface IngestLinesOptions {
-  ingest: RequestIngest
-  admission: Admission
-  contexts: RequestContexts
-  onUnexpected: (error: unknown, requestId: string) => void
-}
-
 /** POST /ingest/calls: many calls, one per line. The handler reads the body. */
-export function ingestLinesRoutes({ ingest, admission, contexts, onUnexpected }: IngestLinesOptions) {
+export function ingestLinesRoutes({ admission, contexts, onUnexpected }: Http, ingest: RequestIngest) {
   return new Elysia().use(callerContext()).post(
     '/ingest/calls',
     ({ caller, request }) => {
@@ -156,16 +148,15 @@ const files: Record<string, FileType> = {
   'calls.jsonl': 'application/x-ndjson',
 }
 
-interface ConsoleExportOptions {
-  calls: Calls
-  buffers: ResponseBuffers
-  reading: ReadingNotes
-  /** Checks whether the session is still valid, since a download may outlast it. */
-  sessions: { check(projectId: number, sessionId: string): Promise<void> }
-}
-
-/** /console/api/projects/:project/exports: the console's whole list as a file to download. */
-export function consoleExportRoutes({ calls, buffers, reading, sessions }: ConsoleExportOptions) {
+/**
+ * /console/api/projects/:project/exports: the console's whole list as a file to download. A download may outlast its
+ * session, and ends with it.
+ */
+export function consoleExportRoutes(
+  { buffers }: Http,
+  sessions: Pick<OpenSessions, 'check'>,
+  { calls, reading }: Pick<ReadCalls, 'calls' | 'reading'>,
+) {
   const routes = new Elysia({ prefix: '/console/api/projects/:project/exports' }).use(consoleContext())
   for (const [name, type] of Object.entries(files)) {
     routes.get(`/${name}`, async ({ member: { projectId }, person, address, request }) => {

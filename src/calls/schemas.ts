@@ -1,11 +1,15 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { callIdPattern } from '../ids.ts'
+import { limits } from '../limits.ts'
 import { certainInstantPattern, instantPattern } from '../text/instant.ts'
 
-export const transcriptTurnsMax = 10_000
+export const transcriptTurnsMax = limits.turns.most
 const index = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
-export const metadataBytesMax = 65_536
-const timelineEntriesMax = 20_000
+export const metadataBytesMax = limits.metadata.most
+const timelineEntriesMax = limits.timeline.most
+/** The texts of a call that have a limit of their own, in bytes of UTF-8. Those stored earlier may be longer. */
+export const limitedTexts = ['summary', 'evaluation', 'endedReason', 'callerNumber', 'calledNumber'] as const
+export const limitedTextBytesMax = limits.callText.most
 const timelineTextCharsMax = 65_536
 
 // The schemas are JSON Schema with OpenAPI 3.0's `nullable`: one text for checks and docs. The document writes a schema
@@ -88,6 +92,15 @@ const described = {
   callAnalysis: nullable(Json, 'Your own keys, never interpreted; up to 100 levels deep.'),
 }
 
+/** Those texts in requests. */
+const limited = {
+  summary: withLimit(described.summary),
+  evaluation: withLimit(described.evaluation),
+  endedReason: withLimit(described.endedReason),
+  callerNumber: withLimit(described.callerNumber),
+  calledNumber: withLimit(described.calledNumber),
+} satisfies Record<(typeof limitedTexts)[number], TSchema>
+
 const callProperties = {
   id: documented(CallId, "The platform's own id for the call."),
   status: Status,
@@ -121,8 +134,50 @@ const Agent = Type.Object(
       example: 'front-desk',
     }),
     name: Type.Optional(Name('What people call it.', 'Front desk')),
+    version: Type.Optional(Name('Its version in this call.', 'v3')),
   },
   { title: 'Agent' },
+)
+export type Agent = Static<typeof Agent>
+
+/** Any other text counts as the last. */
+export const costKinds = ['llm', 'stt', 'tts', 'telephony', 'platform', 'analysis', 'other'] as const
+const costKindWords = `One of ${costKinds.join(', ')}; any other text becomes the last of them.`
+const costEntriesMax = 50
+const provider = Type.Optional(Name('Who was paid, or whose model it is.', 'openai'))
+const model = Type.Optional(Name('As its provider calls it.', 'gpt-4o'))
+const count = (description: string, example: number) =>
+  Type.Optional(nullable(Type.Number({ minimum: 0, description, example })))
+
+/** A part of what a call cost. Absent members are null. */
+export const CostPart = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200, example: 'model' }),
+    usd: Type.Number({ minimum: 0, description: 'US dollars.', example: 0.021 }),
+    kind: Type.Optional(Type.String({ maxLength: 200, description: costKindWords, example: 'llm' })),
+    provider,
+    model,
+  },
+  { title: 'CostPart' },
+)
+
+/** What a call used of a model. Absent members are null, which is unknown. */
+export type Usage = Static<typeof Usage>
+export const Usage = Type.Object(
+  {
+    kind: Type.Unsafe<'llm' | 'stt' | 'tts'>({ type: 'string', enum: ['llm', 'stt', 'tts'] }),
+    provider,
+    model,
+    inputTokens: count('All of them: cached, written to the cache and of sound included.', 4_200),
+    cachedTokens: count('Of the input, those read from the cache.', 3_000),
+    cacheWriteTokens: count('Of the input, those written to the cache.', 0),
+    audioInputTokens: count('Of the input, those of sound.', 0),
+    outputTokens: count('All of them, those of sound included.', 310),
+    audioOutputTokens: count('Of the output, those of sound.', 0),
+    characters: count('Characters that were spoken.', 1_450),
+    seconds: count('Seconds that were transcribed or spoken.', 91.2),
+  },
+  { title: 'Usage' },
 )
 
 const latency = (description: string, example: number) =>
@@ -234,6 +289,14 @@ const commonDetails = {
   latencyMs: nullable(
     Type.Number({ minimum: 0, description: 'Median time the agent took to answer.', example: 640 }),
   ),
+  costParts: nullable(
+    Type.Array(CostPart, { maxItems: costEntriesMax }),
+    'What the cost is made of, as far as the platform says: it need not add up to `costUsd`.',
+  ),
+  usage: nullable(
+    Type.Array(Usage, { maxItems: costEntriesMax }),
+    'What the call used, an entry for each kind, provider and model.',
+  ),
 }
 const Timeline = Type.Array(TimelineEntry, { maxItems: timelineEntriesMax })
 const Metadata = nullable(
@@ -282,6 +345,10 @@ export const CallDetails = Type.Object(
   {
     source: Name('The platform that the call came from.', 'vapi'),
     ...commonDetails,
+    costSource: nullable(
+      Type.Unsafe<'platform' | 'computed'>({ type: 'string', enum: ['platform', 'computed', null] }),
+      'Where `costUsd` is from. A request is `platform`.',
+    ),
     recording: CallRecording,
     analysis: AnalysisOutcome,
     timeline: Timeline,
@@ -308,6 +375,7 @@ export const CallChange = Type.Partial(
     status: documented(Status, '`live` on creation. A `completed` call never becomes live again.'),
     duration: Duration,
     ...described,
+    ...limited,
     transcript: documented(Turns, 'Replaces the stored transcript. Not together with `appendTranscript`.'),
     appendTranscript: Type.Object(
       { at: Type.Integer({ ...index, description: 'Index of the first of `turns`.' }), turns: Turns },
@@ -379,6 +447,9 @@ export const CallChange = Type.Partial(
 )
 export type CallChange = Static<typeof CallChange>
 
+/** The same of a platform or an archive, whose long texts are cut, so that no call is lost. */
+export const ForeignChange = Type.Partial(Type.Object({ ...CallChange.properties, ...described }))
+
 const Pagination = Type.Object(
   {
     total: Type.Integer({
@@ -402,6 +473,11 @@ export const CallPage = Type.Object({ data: Type.Array(Call), pagination: Pagina
 
 function documented<S extends TSchema>(schema: S, description: string): S {
   return { ...schema, description }
+}
+
+function withLimit<S extends TSchema>(schema: S): S {
+  const description = `${schema.description} At most ${limitedTextBytesMax} bytes.`
+  return { ...documented(schema, description), 'x-bytesMax': limitedTextBytesMax }
 }
 
 function nullable<S extends TSchema>(schema: S, description?: string) {

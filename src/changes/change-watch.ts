@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import type { OpenDatabase } from '../db/open.ts'
+import type { Core } from '../core/core.ts'
 import { preparedQueries } from '../db/store.ts'
 import { unavailable } from '../errors.ts'
-import type { Log } from '../observability/log.ts'
 import { SharedLimit } from '../shared-limit.ts'
 import { Background } from '../threads/background.ts'
 
@@ -17,11 +16,6 @@ const heldBackMsMax = 1_000
 const projectsMax = 1_000
 /** Readers that are woken before other work gets a turn. */
 const wokenAtOnce = 32
-
-interface ChangeWatchOptions {
-  database: Pick<OpenDatabase, 'read' | 'onCommit'>
-  log: Pick<Log, 'error'>
-}
 
 interface WaitOptions {
   withinMs: number
@@ -48,7 +42,7 @@ const queries = preparedQueries((db) => ({
  * is none while nobody waits.
  */
 export class ChangeWatch {
-  readonly #options: ChangeWatchOptions
+  readonly #core: Core
   readonly #waiting = new Map<number, Set<Waiting>>()
   readonly #waking: Background
   readonly #readers = new SharedLimit({ max: waitingMax })
@@ -57,9 +51,9 @@ export class ChangeWatch {
   /** Whether readers still have to be woken. */
   #hasHeldBack = false
 
-  constructor(options: ChangeWatchOptions) {
-    this.#options = options
-    const { database, log } = options
+  constructor(core: Core) {
+    this.#core = core
+    const { database, log } = core
     this.#waking = new Background({
       work: async () => {
         if (this.count > 0) await this.#wake(await this.#readNewest())
@@ -136,7 +130,7 @@ export class ChangeWatch {
 
   async #readNewest(): Promise<Map<number, number>> {
     const projectIds = JSON.stringify([...this.#waiting.keys()])
-    const rows = await queries(this.#options.database.read).newest.all({ projectIds })
+    const rows = await queries(this.#core.database.read).newest.all({ projectIds })
     return new Map(rows.map(({ projectId, changeSeq }) => [projectId, changeSeq]))
   }
 

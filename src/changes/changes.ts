@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import type { RecordHash } from '../db/record-hash.ts'
+import type { Core } from '../core/core.ts'
 import { inSlices } from '../db/slices.ts'
-import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { preparedQueries } from '../db/store.ts'
 import { ProjectWasDeleted } from '../errors.ts'
 import type { ChangeWatch } from './change-watch.ts'
 import type { Change, ChangeType, Include } from './schemas.ts'
@@ -16,11 +16,7 @@ interface Documents {
   documents(projectId: number, seqs: readonly number[], isDetailed?: boolean): Promise<Map<number, string>>
 }
 
-interface ChangesOptions {
-  store: StoreOf
-  /** See Reader.dataVersion. */
-  dataVersion: () => number
-  recordHash: RecordHash
+interface ChangesParts {
   watch: ChangeWatch
   calls: Documents
   knowledge: Documents
@@ -130,17 +126,17 @@ function changesAfter(projectId: unknown, after: unknown, rows: unknown): SQL {
  * ends up with the project's contents.
  */
 export class Changes {
-  readonly #options: ChangesOptions
+  readonly #parts: Core & ChangesParts
   /** The last page that was read of each project. */
   readonly #pages = new LRUCache<number, { name: string; page: Promise<ChangePage> }>({ max: pagesKeptMax })
 
-  constructor(options: ChangesOptions) {
-    this.#options = options
+  constructor(core: Core, parts: ChangesParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** The project's newest change number. @throws unavailable if the project was deleted */
   async newest(projectId: number): Promise<number> {
-    const { read } = this.#options.store(projectId)
+    const { read } = this.#parts.store(projectId)
     const row = await queries(read).page.get({ projectId, after: Number.MAX_SAFE_INTEGER, rows: 1 })
     if (!row) throw new ProjectWasDeleted()
     return row.newest
@@ -151,7 +147,7 @@ export class Changes {
    * project was deleted
    */
   read(projectId: number, { after, limit }: ChangesRequest): Promise<ChangePage> {
-    const name = `${this.#options.dataVersion()} ${after} ${limit}`
+    const name = `${this.#parts.dataVersion()} ${after} ${limit}`
     const known = this.#pages.get(projectId)
     if (known?.name === name) return known.page
     const page = this.#read(projectId, { after, limit })
@@ -161,7 +157,7 @@ export class Changes {
   }
 
   async #read(projectId: number, { after, limit }: ChangesRequest): Promise<ChangePage> {
-    const { read } = this.#options.store(projectId)
+    const { read } = this.#parts.store(projectId)
     // One more row shows whether there are more.
     const rows = await queries(read).page.all({ projectId, after, rows: limit + 1 })
     const [first] = rows
@@ -187,7 +183,7 @@ export class Changes {
       const leftMs = endsAt - performance.now()
       if (page.changes.length > 0 || page.hasMore || leftMs <= 0) return page
       position = page.next
-      const hasChanged = await this.#options.watch.wait(projectId, position, { withinMs: leftMs, signal })
+      const hasChanged = await this.#parts.watch.wait(projectId, position, { withinMs: leftMs, signal })
       if (!hasChanged) return page
     }
   }
@@ -198,7 +194,7 @@ export class Changes {
     { changes }: ChangePage,
     { include, withIds = false, admit }: EntriesOptions,
   ): AsyncGenerator<ChangeEntry[]> {
-    const { calls, knowledge } = this.#options
+    const { calls, knowledge } = this.#parts
     const sizes = changes.map((changed, at) => [at, charsOf(changed, include)] as const)
     for (const slice of inSlices(sizes, sliceCharsMax)) {
       const some = slice.flatMap((at) => changes[at] ?? [])
@@ -227,7 +223,7 @@ export class Changes {
     { after, limit }: ChangesRequest,
     { everyMs, signal, ...options }: Follow,
   ): AsyncGenerator<ChangeEntry[] | null> {
-    const { watch } = this.#options
+    const { watch } = this.#parts
     for (let position = after; !signal.aborted; ) {
       const page = await this.read(projectId, { after: position, limit })
       yield* this.entries(projectId, page, options)
@@ -242,7 +238,7 @@ export class Changes {
 
   #toChanged(projectId: number, { seq, type, row, id, at, ...sizes }: ChangeRow): ChangedRecord {
     const kind = type === 'call.changed' ? 'call' : 'item'
-    const ref = row === null ? id : this.#options.recordHash(projectId, kind, id)
+    const ref = row === null ? id : this.#parts.recordHash(projectId, kind, id)
     return {
       change: { seq, type, ref, at: new Date(at).toISOString() },
       row,

@@ -1,9 +1,9 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Admission } from '../http/admission.ts'
+import type { OpenSessions } from '../access/people/open-sessions.ts'
 import { callerContext } from '../http/caller.ts'
 import { consoleContext } from '../http/console-context.ts'
-import type { ResponseBuffers } from '../http/response-buffers.ts'
+import type { Http } from '../http/http.ts'
 import {
   readChangesQuery,
   toChangesResponse,
@@ -17,24 +17,21 @@ import { listChanges } from './docs.ts'
 
 const heartbeatMs = { api: 15_000, console: 10_000 }
 
-interface StreamOptions {
+interface Feed {
   changes: Changes
   changeWatch: Pick<ChangeWatch, 'checkRoom'>
-  buffers: ResponseBuffers
-  /** Keeps the runtime from closing the request's idle connection. */
-  keepOpen: (request: Request) => void
-  onFailure: (error: unknown, request: Request) => void
 }
 
-interface ChangeRoutesOptions extends StreamOptions {
-  admission: Admission
-  /** For the OpenAPI document. */
-  records: { Call: TSchema; Item: TSchema }
-}
-
-/** /v1/changes: a project's changes, by page, by long poll and by server-sent events. */
-export function changeRoutes(options: ChangeRoutesOptions) {
-  const { changes, changeWatch, admission, buffers, keepOpen, onFailure, records } = options
+/**
+ * /v1/changes: a project's changes, by page, by long poll and by server-sent events.
+ * @param records for the OpenAPI document
+ */
+export function changeRoutes(
+  http: Http,
+  { changes, changeWatch }: Feed,
+  records: { Call: TSchema; Item: TSchema },
+) {
+  const { admission, buffers, keepOpen, onFailure } = http
   return new Elysia({ prefix: '/v1/changes' }).use(callerContext()).get(
     '',
     async ({ caller, request, query }) => {
@@ -61,17 +58,15 @@ export function changeRoutes(options: ChangeRoutesOptions) {
   )
 }
 
-interface ConsoleChangeRoutesOptions extends StreamOptions {
-  /** Checks whether the session is still valid, since a stream may outlast it. */
-  sessions: { check(projectId: number, sessionId: string): Promise<void> }
-}
-
 /**
  * /console/api/projects/:project/changes: the change feed as server-sent events for the console's pages. It begins with
- * the next change, ends with the session, and has the ids of calls.
+ * the next change, ends with the session, which a stream may outlast, and has the ids of calls.
  */
-export function consoleChangeRoutes(options: ConsoleChangeRoutesOptions) {
-  const { changes, changeWatch, buffers, sessions, keepOpen, onFailure } = options
+export function consoleChangeRoutes(
+  { buffers, keepOpen, onFailure }: Http,
+  sessions: Pick<OpenSessions, 'check'>,
+  { changes, changeWatch }: Feed,
+) {
   return new Elysia({ prefix: '/console/api/projects/:project/changes' })
     .use(consoleContext())
     .get('', async ({ person, member: { projectId }, request, query }) => {

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import type { openAccess } from '../access/open-access.ts'
 import type { Alerts } from '../alerts/alerts.ts'
 import type { AuditTrail } from '../audit/audit-trail.ts'
 import { alertRoutes } from './alert-routes.ts'
@@ -10,36 +11,17 @@ import {
   type QuestionParts,
   questionRoutes,
 } from './knowledge-routes.ts'
-import type { ServiceState } from './operator/service-state.ts'
+import type { openConsole } from './open-console.ts'
 import { operatorRoutes } from './operator-routes.ts'
-import type { Invitations } from './people/invitations.ts'
-import type { Links } from './people/links.ts'
-import type { Members } from './people/members.ts'
-import type { OpenSessions } from './people/open-sessions.ts'
-import type { People } from './people/people.ts'
-import type { ProviderSignIn } from './people/provider-sign-in.ts'
-import type { Sessions } from './people/sessions.ts'
-import type { TwoFactor } from './people/two-factor.ts'
-import type { TwoFactorRule } from './people/two-factor-rule.ts'
 import { peopleRoutes } from './people-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { type SettingsParts, settingsRoutes } from './settings-routes.ts'
-import type { Views } from './views.ts'
+
+type OpenPeople = ReturnType<typeof openAccess>['people']
 
 /** The parts that only the console uses. */
-export interface ConsoleParts {
-  readonly audit: AuditTrail
-  readonly sessions: Sessions
-  readonly openSessions: OpenSessions
-  readonly links: Links
-  readonly invitations: Invitations
-  readonly members: Members
-  readonly people: People
-  readonly views: Views
-  readonly twoFactor: TwoFactor
-  readonly twoFactorRule: TwoFactorRule
-  readonly serviceState: ServiceState
-  readonly providerSignIn: ProviderSignIn
+interface ConsoleParts extends OpenPeople, ReturnType<typeof openConsole> {
+  audit: AuditTrail
 }
 
 interface ConsoleApiOptions

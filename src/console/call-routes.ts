@@ -1,3 +1,4 @@
+import type { Members } from '../access/people/members.ts'
 import type { ReadingNotes } from '../audit/reading.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
@@ -16,7 +17,6 @@ import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import type { Members } from './people/members.ts'
 import {
   ArrangedViews,
   CallsToDelete,

@@ -1,3 +1,4 @@
+import type { Members } from '../access/people/members.ts'
 import type { Upload } from '../http/json-body.ts'
 import type { ActedBy } from '../identity.ts'
 import type { FileReader } from '../knowledge/files/file-reader.ts'
@@ -104,7 +105,7 @@ export interface QuestionParts {
   questionsOfCall: (projectId: number, callId: string) => Promise<QuestionsOfCall>
   golden: GoldenQuestions
   goldenRuns: GoldenRuns
-  members: { list(projectId: number): Promise<{ personId: string; name: string }[]> }
+  members: Pick<Members, 'list'>
 }
 
 /** /console/api/projects/:project/questions: what agents asked, where the project keeps it, and golden questions. */

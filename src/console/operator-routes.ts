@@ -1,6 +1,6 @@
+import type { TwoFactorRule } from '../access/people/two-factor-rule.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
 import type { ServiceState } from './operator/service-state.ts'
-import type { TwoFactorRule } from './people/two-factor-rule.ts'
 import { ChangedTwoFactorRule } from './schemas.ts'
 
 interface OperatorRoutesOptions {

@@ -1,8 +1,8 @@
+import type { Invitations } from '../access/people/invitations.ts'
+import type { Members } from '../access/people/members.ts'
+import type { People } from '../access/people/people.ts'
 import { NoMembers } from '../webhooks/schemas.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import type { Invitations } from './people/invitations.ts'
-import type { Members } from './people/members.ts'
-import type { People } from './people/people.ts'
 import { NewRole } from './schemas.ts'
 
 interface PeopleRoutesOptions {

@@ -1,17 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { ProjectOfPerson } from '../access/people/session-answer.ts'
 import type { Retention } from '../calls/keeping/retention.ts'
 import type { ProjectSettings, SettingsOf } from '../db/project-settings.ts'
-import type { Requirement } from '../db/requirements.ts'
+import { isConsoleOwner, type Requirement } from '../db/requirements.ts'
 import { members } from '../db/schema.ts'
 import { forbidden, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import type { Project, Projects } from '../projects/projects.ts'
 import type { SettingsChange } from '../projects/schemas.ts'
 import type { Settings } from '../projects/settings.ts'
-import type { ProjectOfPerson } from './people/session-answer.ts'
-import { isConsoleOwner } from './people/set-up.ts'
 
-/** The command line has no such limit. */
+/** The console's owner, and the command line, have no such limit. */
 const projectsPerOwnerMax = 100
 
 /**
@@ -49,7 +48,7 @@ function mayCreate(personId: string): Requirement {
 
 function ownsFew(personId: string): Requirement {
   return {
-    condition: sql`${projectsOwnedBy(personId)} < ${projectsPerOwnerMax}`,
+    condition: sql`${projectsOwnedBy(personId)} < ${projectsPerOwnerMax} or ${isConsoleOwner(personId)}`,
     otherwise: () =>
       forbidden(
         `You already own ${projectsPerOwnerMax} projects, the most that one person can own in the console. ` +

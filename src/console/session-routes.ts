@@ -1,24 +1,24 @@
-import { NoMembers } from '../webhooks/schemas.ts'
-import { consoleRoutes, jsonBody } from './console-routes.ts'
-import type { Client } from './people/client.ts'
-import type { Links } from './people/links.ts'
-import type { People } from './people/people.ts'
-import type { ProviderSignIn } from './people/provider-sign-in.ts'
-import type { Sessions } from './people/sessions.ts'
-import type { TwoFactor } from './people/two-factor.ts'
+import type { Client } from '../access/people/client.ts'
+import type { Links } from '../access/people/links.ts'
+import type { People } from '../access/people/people.ts'
+import type { ProviderSignIn } from '../access/people/provider-sign-in.ts'
 import {
   AcceptInvitation,
   ChangePassword,
   FinishedSignIn,
   LinkToken,
-  NewName,
   OwnPassword,
   PasswordAndCode,
   ResetPassword,
   SecondFactor,
   SetUp,
   SignIn,
-} from './schemas.ts'
+} from '../access/people/schemas.ts'
+import type { Sessions } from '../access/people/sessions.ts'
+import type { TwoFactor } from '../access/people/two-factor.ts'
+import { NoMembers } from '../webhooks/schemas.ts'
+import { consoleRoutes, jsonBody } from './console-routes.ts'
+import { NewName } from './schemas.ts'
 
 interface SessionRoutesOptions {
   sessions: Sessions

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { and, asc, eq, getTableColumns, not, or, type SQL, sql } from 'drizzle-orm'
+import type { Core } from '../core/core.ts'
 import { callViews, members } from '../db/schema.ts'
 import { type AppError, forbidden, notFound, refuseFields } from '../errors.ts'
 import { type Membership, mayDo, type Role } from '../identity.ts'
 import { nameProblem } from '../validation.ts'
-import type { PeopleOptions } from './people/options.ts'
 import type { ArrangedViews, NewView } from './schemas.ts'
 
 /** The most views of one person in a project. */
@@ -15,16 +15,16 @@ type View = Awaited<ReturnType<Views['list']>>[number]
 
 /** The views and charts that people keep of a project's calls: for themselves, or, unless they are viewers, for everybody in it. */
 export class Views {
-  readonly #options: Pick<PeopleOptions, 'read' | 'write'>
+  readonly #core: Core
 
-  constructor(options: Pick<PeopleOptions, 'read' | 'write'>) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** The views that the person sees: as they have arranged them, then the others by name. */
   async list(member: Membership, personId: string) {
     const { projectId, role } = member
-    const rows = await this.#options.read
+    const rows = await this.#core.read
       .select({ ...getTableColumns(callViews), first: sql<string | null>`${members.views} ->> '$.first'` })
       .from(callViews)
       .leftJoin(members, and(eq(members.projectId, projectId), eq(members.personId, personId)))
@@ -58,7 +58,7 @@ export class Views {
     refuseFields({ name: nameProblem(name) })
     if (isShared && !mayDo('change', member))
       throw forbidden('A viewer cannot share views. An owner can make you a member.')
-    const { rowsAffected } = await this.#options.write.run(sql`
+    const { rowsAffected } = await this.#core.write.run(sql`
       insert into ${callViews} (id, project_id, person_id, is_shared, name, page, query)
       select ${id}, ${projectId}, ${personId}, ${isShared ? 1 : 0}, ${name.trim()}, ${page}, ${query}
       where (select count(*) from ${callViews}
@@ -78,7 +78,7 @@ export class Views {
     name: string,
   ): Promise<{ id: string; name: string }> {
     refuseFields({ name: nameProblem(name) })
-    const { rowsAffected } = await this.#options.write
+    const { rowsAffected } = await this.#core.write
       .update(callViews)
       .set({ name: name.trim() })
       .where(ownView(member, personId, id))
@@ -88,7 +88,7 @@ export class Views {
 
   /** How the person's views are arranged from now on. Ids of views that they do not see do no harm. */
   async arrange({ projectId }: Membership, personId: string, views: ArrangedViews): Promise<ArrangedViews> {
-    await this.#options.write
+    await this.#core.write
       .update(members)
       .set({ views })
       .where(and(eq(members.projectId, projectId), eq(members.personId, personId)))
@@ -97,7 +97,7 @@ export class Views {
 
   /** @throws not_found unless the person sees it and may change it */
   async delete(member: Membership, personId: string, id: string): Promise<{ id: string; deleted: true }> {
-    const { rowsAffected } = await this.#options.write.delete(callViews).where(ownView(member, personId, id))
+    const { rowsAffected } = await this.#core.write.delete(callViews).where(ownView(member, personId, id))
     if (rowsAffected > 0) return { id, deleted: true }
     throw noView()
   }

@@ -20,6 +20,7 @@ import type { BackupApi } from './backup-worker.ts'
 import { FolderLock } from './folder-lock.ts'
 import { refuseOthers } from './migrate.ts'
 import { type KeepReview, type LeftOut, leaveOutErased } from './restore-erasures.ts'
+import { draftOf, removeDraft } from './restored-draft.ts'
 import { isEmptyFile, noDatabase } from './unusable.ts'
 
 // A backup is a folder: a snapshot of the database, a manifest, and the encrypted files of recordings, whose keys are in the
@@ -131,9 +132,9 @@ export async function restore(
   refuseToOverwrite(target)
   const lock = FolderLock.tryAcquire(dataDir, 'owner')
   if (!lock) throw new Error(`A service runs on ${dataDir}. Stop it, or restore into another folder.`)
-  const draft = `${target}.restored`
+  const draft = draftOf(target)
   try {
-    await rm(draft, { force: true })
+    removeDraft(target)
     await copyFile(join(folder, databaseName), draft)
     // Checks the copy, which nobody else can change.
     const { bytes, sha256 } = await digestOf(draft)
@@ -152,7 +153,7 @@ export async function restore(
     await putInPlace(draft, target)
     return { manifest, isSetUp, leftOut }
   } finally {
-    await rm(draft, { force: true })
+    removeDraft(target)
     lock.release()
   }
 }
@@ -218,6 +219,8 @@ async function linkRecordings(
 async function linkFirst(places: readonly string[], target: string): Promise<boolean> {
   for (const place of places) {
     try {
+      // Left by a restore that was killed, perhaps not whole.
+      await rm(target, { force: true })
       await link(place, target).catch(async (error) => {
         // Another file system, or one without links.
         if (error.code === 'ENOENT' || error.code === 'EEXIST') throw error

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
 import type { InStatement } from '@libsql/client'
-import Database from 'libsql'
+import { openReadOnly } from './read-only.ts'
 
 const busyTimeoutMs = 1_000
 
 export const selectGeneration = "select value from meta where name = 'generation'"
 
-/** The generation of the database that a replica's file holds; null until a first sync has fetched it. */
-export function generationOfReplica(file: string): string | null {
+/** The generation of the database that a file holds; null for a replica until a first sync has fetched it. */
+export function generationOfFile(file: string): string | null {
   if (!existsSync(file)) return null
-  const plain = new Database(file, { timeout: busyTimeoutMs })
+  const plain = openReadOnly(file, busyTimeoutMs)
   try {
     return textOf(plain.prepare(selectGeneration).pluck().all()[0])
   } catch (error) {

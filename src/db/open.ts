@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
@@ -74,6 +74,8 @@ interface OpenDatabaseOptions {
   untilSound?: Promise<unknown> | undefined
   /** Why no database may be made where there is none; null when one may. */
   refusesNew?: UnusableDatabase | null
+  /** Why nothing may be written to a file, in a sentence; null when it may. */
+  refusedBecause?: () => string | null
   /** How often a server's database is asked for what other nodes have written. */
   remotePollMs?: number
   /** Milliseconds since 1970. */
@@ -91,6 +93,7 @@ export async function openDatabase(
     ownsFolder = true,
     untilSound,
     refusesNew = null,
+    refusedBecause,
     remotePollMs = 1_000,
     now = Date.now,
     log = silentLog,
@@ -104,7 +107,8 @@ export async function openDatabase(
   if (isEmptyFile(location.file)) admitsNew()
   const folder = dirname(location.file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (location.kind === 'file') return await openFile(location, { log, untilSound, admitsNew })
+  if (location.kind === 'file')
+    return await openFile(location, { log, untilSound, refusedBecause, admitsNew })
   const replica = new Replica({ location, folder, now, log })
   if (ownsFolder) replica.own()
   return await openReplica(location, replica, log)
@@ -125,6 +129,8 @@ async function openFile(
       `${file} is a replica: set DATABASE_SYNC_URL to its primary, which alone may write to it.`,
     )
   }
+  // An empty file is a database without tables. None is made after the start.
+  writeFileSync(file, '', { flag: 'a' })
   const writer = new Writer({ kind: 'file', url: fileUrl(file) }, options)
   const reader = openReader(file)
   try {
@@ -189,6 +195,7 @@ async function openReplicaReader(
   writer: Writer,
   failure: unknown,
 ): Promise<Reader> {
+  writeFileSync(file, '', { flag: 'a' })
   const reader = openReader(file)
   try {
     if ((await schemaOf(reader.db)) === 'current') return reader

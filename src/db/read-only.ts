@@ -1,4 +1,3 @@
-import { existsSync, writeFileSync } from 'node:fs'
 import Database from 'libsql'
 import { fileUrl } from './location.ts'
 
@@ -7,7 +6,5 @@ import { fileUrl } from './location.ts'
  * the file, unless it is this one: the log is to be looked at before (see checkpoints.ts).
  */
 export function openReadOnly(file: string, timeoutMs: number): Database.Database {
-  // An empty file is a database without tables.
-  if (!existsSync(file)) writeFileSync(file, '', { flag: 'a' })
   return new Database(`${fileUrl(file)}?mode=ro`, { timeout: timeoutMs })
 }

@@ -1,5 +1,5 @@
 import { LibsqlError } from '@libsql/core/api'
-import { AppError } from '../errors.ts'
+import { AppError, type AppErrorOptions } from '../errors.ts'
 import { UnusableDatabase } from './unusable.ts'
 
 /** The code of a failure on the way to the server: whether the request arrived is unknown. */
@@ -50,6 +50,6 @@ export function asUnusable(error: unknown, url: string): unknown {
   )
 }
 
-export function primaryUnavailable(detail: string, cause?: unknown): AppError {
-  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds, cause })
+export function primaryUnavailable(detail: string, options: AppErrorOptions = {}): AppError {
+  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds, ...options })
 }

@@ -32,7 +32,7 @@ function toReadDatabase(client: Client): ReadDatabase {
       return await client.execute(statement)
     } catch (error) {
       const detail = unservedDetail(error, unanswered)
-      throw detail ? primaryUnavailable(detail, error) : error
+      throw detail ? primaryUnavailable(detail, { cause: error }) : error
     }
   }
   return new WriteDatabase({ execute })

@@ -1,5 +1,5 @@
 import { type Client, type InStatement, LibsqlError, type ResultSet } from '@libsql/client'
-import { generationOfReplica, requireGeneration } from './generation.ts'
+import { generationOfFile, requireGeneration } from './generation.ts'
 import { openRemoteClient } from './remote-client.ts'
 import { unservedCode } from './remote-failure.ts'
 import { retry } from './retry.ts'
@@ -57,7 +57,7 @@ function whenFree<Result>(write: () => Promise<Result>): Promise<Result> {
 function createGuard(replicaFile: string | undefined): () => InStatement[] {
   let generation: string | null = null
   return () => {
-    if (replicaFile !== undefined) generation ??= generationOfReplica(replicaFile)
+    if (replicaFile !== undefined) generation ??= generationOfFile(replicaFile)
     return generation === null ? [] : [requireGeneration(generation)]
   }
 }

@@ -1,6 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type AppError, ownersOnly } from '../errors.ts'
-import { members } from './schema.ts'
+import { members, meta } from './schema.ts'
+
+/** The name in `meta` of the id of the person who used the set-up link, and so owns the console. */
+export const consoleOwnerName = 'console_owner'
 
 /** What must be true when a batch runs, and the error for when it is not. */
 export interface Requirement {
@@ -16,6 +19,11 @@ export function ownsProject(projectId: number, by: Actor): Requirement {
   const isOwner = sql`exists (
     select 1 from ${members} where project_id = ${projectId} and person_id = ${personIdOf(by)} and role = 'owner')`
   return { condition: by ? isOwner : sql`true`, otherwise: ownersOnly }
+}
+
+/** Whether the person owns the console when the statement runs. */
+export function isConsoleOwner(personId: string | SQL | null): SQL {
+  return sql`exists (select 1 from ${meta} where name = ${consoleOwnerName} and value = ${personId})`
 }
 
 /** Null for an actor that is not a person. */

@@ -170,11 +170,11 @@ export const calls = sqliteTable(
     endedReason: text('ended_reason'),
     /** The platform that the call came from. */
     source: text(),
-    /** The call's own agent, or else the first one of its timeline. call_values has the others. */
+    /** The call's own agent, or else the first one of its timeline. valueList has the others. */
     agentId: text('agent_id'),
-    /** What lists show of the call's review; null when it has none. call_values finds calls by it. */
+    /** What lists show of the call's review; null when it has none. valueList finds calls by it. */
     review: text({ mode: 'json' }).$type<ReviewMarks>(),
-    /** The state of its recording; null for none. call_values finds calls by it. */
+    /** The state of its recording; null for none. valueList finds calls by it. */
     recording: text({ enum: ['waiting', 'kept', 'failed', 'expired'] }),
     /** As in its details, for figures. */
     costUsd: real('cost_usd'),
@@ -321,7 +321,7 @@ export const recordings = sqliteTable(
   },
   (table) => [
     index('recordings_by_project').on(table.projectId, table.bytes),
-    index('recordings_without_peaks').on(table.seq).where(sql`peaks is null`),
+    index('recordings_without_peaks').on(table.projectId, table.seq).where(sql`peaks is null`),
   ],
 )
 
@@ -856,7 +856,11 @@ export const sources = sqliteTable(
     createdAt: integer('created_at').notNull(),
     createdBy: text('created_by'),
   },
-  (table) => [index('sources_by_project').on(table.projectId, table.createdAt)],
+  (table) => [
+    index('sources_by_project').on(table.projectId, table.createdAt),
+    // Of other platforms, the API key is a secret, which must not be in a second place.
+    index('sources_by_api_key').on(sql`options ->> 'apiKey'`).where(sql`platform = 'livekit'`),
+  ],
 )
 
 /** Events that could not be read. A trigger deletes those of a call with the call. */

@@ -38,7 +38,8 @@ export class SweepRecordFile {
 
   /** @param isSynced whether it survives a power failure, after which the time of the file may be an earlier one */
   write(record: SweepRecord, isSynced: boolean): void {
-    writeSync(this.#open(), JSON.stringify(record).padEnd(recordBytes), 0)
+    // As bytes with a length: Deno ignores the position of a string.
+    writeSync(this.#open(), Buffer.from(JSON.stringify(record).padEnd(recordBytes)), 0, recordBytes, 0)
     if (isSynced) fdatasyncSync(this.#open())
   }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import Database from 'libsql'
 import { dataOfThread, serve } from '../threads/serve.ts'
-import { generationOfReplica, lacksTable, selectGeneration, textOf } from './generation.ts'
+import { generationOfFile, lacksTable, selectGeneration, textOf } from './generation.ts'
 import { httpUrl, type RemoteLocation } from './location.ts'
 import { openRemoteClient } from './remote-client.ts'
 
@@ -61,7 +61,7 @@ function dropConnection(): void {
  */
 async function findOtherPrimary(): Promise<string | null> {
   const there = await generationOfPrimary()
-  generation ??= generationOfReplica(file)
+  generation ??= generationOfFile(file)
   if (generation === null || generation === there) return null
   const what = there === null ? 'is empty' : 'has another database than this replica'
   return `The primary ${what}, so this node keeps its copy, and neither syncs nor writes.`

@@ -2,6 +2,7 @@ import type { Client, InArgs, InValue } from '@libsql/client'
 import { LibsqlError } from '@libsql/core/api'
 import Database from 'libsql'
 import { LRUCache } from 'lru-cache'
+import { fileUrl } from './location.ts'
 import type { PlainResult } from './writer-messages.ts'
 
 const statementsMax = 500
@@ -11,7 +12,7 @@ type Statement = ReturnType<Database.Database['prepare']>
 export type WriteStatement = Parameters<Client['batch']>[0][number]
 
 /**
- * A connection that writes to a database file. Unlike `@libsql/client` it prepares a statement once, not at each
+ * A connection that writes to a database file, which must be there. Unlike `@libsql/client` it prepares a statement once, not at each
  * call, and lets several batches share a transaction; values and errors are the client's.
  */
 export class WriteConnection {
@@ -20,7 +21,12 @@ export class WriteConnection {
 
   /** @param timeoutMs how long a lock of another connection is waited for @throws LibsqlError */
   constructor(file: string, { timeoutMs, pragmas }: { timeoutMs: number; pragmas: readonly string[] }) {
-    this.#database = new Database(file, { timeout: timeoutMs })
+    try {
+      this.#database = new Database(`${fileUrl(file)}?mode=rw`, { timeout: timeoutMs })
+    } catch (error) {
+      // libsql gives this failure no code of its own.
+      throw new LibsqlError(String(error), 'SQLITE_CANTOPEN')
+    }
     try {
       for (const pragma of pragmas) this.execute(`PRAGMA ${pragma}`)
     } catch (error) {

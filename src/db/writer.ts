@@ -36,6 +36,7 @@ const smallWriteCharsMax = 65_536
 const refusedRetrySeconds = 5
 const writeUnanswered =
   'The primary database did not answer in time. The write is either complete or absent, and may still arrive.'
+const unknownOutcome = ' This write may or may not have been stored.'
 const writeUnreached = 'The primary database cannot be reached. Nothing was written.'
 
 export interface WriterOptions {
@@ -45,7 +46,7 @@ export interface WriterOptions {
   /** Awaited before a write is acknowledged. In replica mode it makes the write visible to this process's readers. */
   afterWrite?: () => Promise<void>
   /** Why nothing may be written, in a sentence; null when it may. */
-  refusedBecause?: () => string | null
+  refusedBecause?: (() => string | null) | undefined
 }
 
 /**
@@ -100,7 +101,9 @@ export class Writer {
     this.disk = new DiskWatch({
       // A server's disk is the server's concern.
       tryDisk: async () =>
-        this.#isRemote || (await this.#thread.ask('run', { method: 'tryDisk' }, false)) === true,
+        this.#isRemote ||
+        (this.#refusedBecause() === null &&
+          (await this.#thread.ask('run', { method: 'tryDisk' }, false)) === true),
       log,
     })
     this.client = this.#clientFor(false)
@@ -212,8 +215,10 @@ export class Writer {
     let value: WriterValue
     try {
       value = await this.#thread.ask('run', call, frees)
+      if (changesRows(call)) this.#throwIfRefused(unknownOutcome)
     } catch (error) {
       if (error instanceof AppError) throw error
+      this.#throwIfRefused(unknownOutcome)
       const failure = toLibsqlError(error)
       const trouble = toDiskTrouble(failure.code)
       if (trouble) this.disk.noteRefused(trouble, { frees, error: failure })
@@ -238,9 +243,9 @@ export class Writer {
     })
   }
 
-  #throwIfRefused(): void {
+  #throwIfRefused(outcome = ''): void {
     const reason = this.#refusedBecause()
-    if (reason !== null) throw primaryUnavailable(reason)
+    if (reason !== null) throw primaryUnavailable(reason + outcome, { isLogged: true })
   }
 
   async #hold(untilSound: Promise<unknown>): Promise<void> {
@@ -304,16 +309,16 @@ function toError(cause: LibsqlError): Error {
   const trouble = toDiskTrouble(code)
   if (trouble === 'full') {
     const detail = 'The disk that holds the database is full. Nothing was written.'
-    return new AppError('insufficient_storage', 'Insufficient storage', { detail, cause })
+    return new AppError('insufficient_storage', 'Insufficient storage', { detail, isLogged: true, cause })
   }
   if (trouble) {
     const what =
       trouble === 'damaged' ? 'The database is damaged.' : 'The disk refuses writes to the database.'
     const detail = `${what} This write may or may not have been stored.`
-    return unavailable(detail, { retryAfterSeconds: refusedRetrySeconds, cause })
+    return unavailable(detail, { retryAfterSeconds: refusedRetrySeconds, isLogged: true, cause })
   }
   const unserved = unservedDetail(cause, { away: writeUnanswered, unreached: writeUnreached })
-  if (unserved) return primaryUnavailable(unserved, cause)
+  if (unserved) return primaryUnavailable(unserved, { cause })
   if (meansLock(code)) return unavailable('Another process holds the database. Nothing was written.')
   // Another node has deleted the project, and this one has not synced since.
   if (lacksProject(message)) return new ProjectWasDeleted(cause)

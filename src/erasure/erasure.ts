@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { eq, sql } from 'drizzle-orm'
-import type { OpenDatabase } from '../db/open.ts'
+import type { Core } from '../core/core.ts'
+import type { Job } from '../core/jobs.ts'
 import { erasures, projects } from '../db/schema.ts'
-import type { Log } from '../observability/log.ts'
-import { Background } from '../threads/background.ts'
 import { eraseWords } from './word-erasure.ts'
 import { emptyWriteAheadLog } from './write-ahead-log.ts'
 
@@ -13,18 +12,11 @@ const rowsPerSlice = 1_000
 /** After this many times `eraseWithinMs`, this node erases what another node has deleted and not erased. */
 const takeOverFactor = 2
 
-interface ErasureOptions {
-  /** Only the process that owns the folder erases. */
-  owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'isLocal' | 'read' | 'writeWhenFull' | 'emptyLog'>
+export interface ErasureParts {
   /** Resolves when the project's index file holds no byte of a deleted vector. */
   index: { eraseDeleted(projectId: number): Promise<void> }
   /** Removes the files of recordings that were deleted. */
   removedFiles: { erase(): Promise<void> }
-  /** After the answer to a DELETE, no byte is left once this time has passed. */
-  eraseWithinMs: number
-  now: () => number
-  log: Pick<Log, 'error'>
 }
 
 const columns = {
@@ -50,23 +42,24 @@ const isDeleted = sql`(${erasures.doneAt} is null
  * With a database on a server, only the vector index is on this machine; the rest is for the server to erase.
  */
 export class Erasure {
-  readonly #options: ErasureOptions
-  readonly #background: Background
+  readonly #parts: Core & ErasureParts
+  readonly #job: Job
   /** Projects in which this process has deleted records. */
   readonly #ownProjects = new Set<number>()
 
-  constructor(options: ErasureOptions) {
-    this.#options = options
+  constructor(core: Core, parts: ErasureParts) {
+    this.#parts = { ...core, ...parts }
     // A quarter of the time gathers deletions: a run costs as much for one as for many. The rest is for the work, which
     // may have to wait for a run to end.
-    const delayMs = options.eraseWithinMs / 4
-    this.#background = new Background({
-      work: async (signal) => {
+    const delayMs = core.config.eraseWithinMs / 4
+    this.#job = core.jobs.add({
+      name: 'erasure',
+      run: async ({ signal }) => {
         await this.#eraseOpen(signal)
         return (await this.isAnyOpen()) ? delayMs : null
       },
       delayMs,
-      onFailure: (error) => options.log.error({ error }, 'Erasure failed and will be tried again'),
+      failure: 'Erasure failed',
     })
   }
 
@@ -75,30 +68,24 @@ export class Erasure {
    * @param projectId where this process itself has deleted records
    */
   schedule(projectId?: number): void {
-    if (!this.#options.owner.isOwner) return
-    if (projectId !== undefined) this.#ownProjects.add(projectId)
-    this.#background.soon()
+    if (projectId !== undefined && this.#parts.owner.isOwner) this.#ownProjects.add(projectId)
+    this.#job.soon()
   }
 
   /** Resolves when no erasure is running. */
-  async idle(): Promise<void> {
-    await this.#background.idle()
+  idle(): Promise<void> {
+    return this.#job.idle()
   }
 
   /** Erases everything that was deleted before the call. */
   finish(): Promise<void> {
-    return this.#background.now()
-  }
-
-  /** Aborts the current run. The next start finishes what is open. */
-  async close(): Promise<void> {
-    await this.#background.close()
+    return this.#job.now()
   }
 
   async #eraseOpen(signal: AbortSignal): Promise<void> {
     const open = await this.#readOpen()
     if (open.length === 0) return
-    const { database, index, removedFiles } = this.#options
+    const { database, index, removedFiles } = this.#parts
     const projectsWith = (...kinds: OpenErasure['kind'][]) =>
       new Set(open.filter(({ kind }) => kinds.includes(kind)).map(({ projectId }) => projectId))
     for (const projectId of projectsWith('item', 'text')) {
@@ -114,7 +101,7 @@ export class Erasure {
 
   /** Whether any erasure is open, including those that another node should finish. */
   async isAnyOpen(): Promise<boolean> {
-    const rows = await this.#options.database.read.all(sql`
+    const rows = await this.#parts.database.read.all(sql`
       select 1 from ${erasures} join ${projects} on ${projects.id} = ${erasures.projectId}
       where ${isDeleted} and ${projects.deletedAt} is null limit 1`)
     return rows.length > 0
@@ -131,12 +118,12 @@ export class Erasure {
   }
 
   async #readOpenAfter(last: OpenErasure | undefined): Promise<OpenErasure[]> {
-    const { now, eraseWithinMs } = this.#options
-    const { isLocal, read } = this.#options.database
+    const { now, config } = this.#parts
+    const { isLocal, read } = this.#parts.database
     const own = JSON.stringify([...this.#ownProjects])
     const isOurs = isLocal
       ? sql`true`
-      : sql`(${erasures.requestedAt} <= ${now() - takeOverFactor * eraseWithinMs}
+      : sql`(${erasures.requestedAt} <= ${now() - takeOverFactor * config.eraseWithinMs}
           or ${erasures.projectId} in (select value from json_each(${own})))`
     const { requestedAt, rowid } = last ?? { requestedAt: Number.MIN_SAFE_INTEGER, rowid: 0 }
     return await read
@@ -153,14 +140,14 @@ export class Erasure {
   }
 
   async #markDone(open: OpenErasure[]): Promise<void> {
-    const doneAt = this.#options.now()
+    const doneAt = this.#parts.now()
     for (let start = 0; start < open.length; start += rowsPerSlice) {
       const rows = JSON.stringify(
         open
           .slice(start, start + rowsPerSlice)
           .map(({ projectId, kind, idHash, changeSeq }) => [projectId, kind, idHash, changeSeq]),
       )
-      await this.#options.database.writeWhenFull.run(sql`
+      await this.#parts.database.writeWhenFull.run(sql`
         update ${erasures} set done_at = ${doneAt} where rowid in (
           select open.rowid from json_each(${rows}) cross join ${erasures} as open
             on open.project_id = value ->> 0 and open.kind = value ->> 1 and open.id_hash = value ->> 2

@@ -1,11 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { eq, isNull, type SQL, sql } from 'drizzle-orm'
-import type { OpenDatabase } from '../db/open.ts'
+import type { Core } from '../core/core.ts'
+import type { Job, Turn } from '../core/jobs.ts'
 import { projectErasures, projects } from '../db/schema.ts'
 import { inSlices } from '../db/slices.ts'
-import type { ProjectStores } from '../db/store.ts'
-import type { Log } from '../observability/log.ts'
-import { Background } from '../threads/background.ts'
+import type { Erasure } from './erasure.ts'
 import { eraseWords } from './word-erasure.ts'
 import { emptyWriteAheadLog } from './write-ahead-log.ts'
 
@@ -15,18 +13,11 @@ const rowsPerSliceMax = 200
 /** Longer than other processes on the same database take to notice that a project was deleted. */
 const delayMs = 1_000
 
-interface ProjectErasureOptions {
-  /** Only the process that owns the folder erases projects. */
-  owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'isLocal' | 'read' | 'writeWhenFull' | 'emptyLog'>
-  stores: Pick<ProjectStores, 'close'>
-  erasure: { idle(): Promise<void> }
+export interface ProjectErasureParts {
+  erasure: Pick<Erasure, 'idle'>
   index: { drop(projectId: number): Promise<void> }
   /** Removes the files of recordings that were deleted. */
   removedFiles: { erase(): Promise<void> }
-  /** Milliseconds since 1970. */
-  now: () => number
-  log: Pick<Log, 'error'>
 }
 
 /** Rows of one table, to be deleted in slices. */
@@ -42,19 +33,19 @@ interface Contents {
  * in slices, which leave half of the writer's time to other writes. After an interruption, the next run does the rest.
  */
 export class ProjectErasure {
-  readonly #options: ProjectErasureOptions
-  readonly #background: Background
+  readonly #parts: Core & ProjectErasureParts
+  readonly #job: Job
 
-  constructor(options: ProjectErasureOptions) {
-    this.#options = options
-    this.#background = new Background({
-      work: async (signal) => {
-        await this.#finishOpen(signal)
+  constructor(core: Core, parts: ProjectErasureParts) {
+    this.#parts = { ...core, ...parts }
+    this.#job = core.jobs.add({
+      name: 'erasure of projects',
+      run: async (turn) => {
+        await this.#finishOpen(turn)
         return (await this.#readOpen()).length > 0 ? delayMs : null
       },
       delayMs,
-      onFailure: (error) =>
-        options.log.error({ error }, 'Erasing a deleted project failed and will be tried again'),
+      failure: 'Erasing a deleted project failed',
     })
   }
 
@@ -63,72 +54,66 @@ export class ProjectErasure {
    * @param projectId a project that this process has deleted: requests in progress lose access to its data
    */
   schedule(projectId?: number): void {
-    if (projectId !== undefined) this.#options.stores.close(projectId)
-    if (this.#options.owner.isOwner) this.#background.soon()
+    if (projectId !== undefined) this.#parts.stores.close(projectId)
+    this.#job.soon()
   }
 
   /** Erases every project that was deleted before the call. */
   finish(): Promise<void> {
-    return this.#background.now()
+    return this.#job.now()
   }
 
-  /** Stops after the current slice. The next start does the rest. */
-  async close(): Promise<void> {
-    await this.#background.close()
-  }
-
-  async #finishOpen(signal: AbortSignal): Promise<void> {
+  async #finishOpen(turn: Turn): Promise<void> {
     const open = await this.#readOpen()
-    for (const projectId of open) await this.#deleteProject(projectId, signal)
+    for (const projectId of open) await this.#deleteProject(projectId, turn)
     if (open.length === 0) return
-    const { database, removedFiles } = this.#options
-    await eraseWords(database, signal)
-    if (database.isLocal) await emptyWriteAheadLog(database.emptyLog, signal)
+    const { database, removedFiles } = this.#parts
+    await eraseWords(database, turn.signal)
+    if (database.isLocal) await emptyWriteAheadLog(database.emptyLog, turn.signal)
     // Last, since a bucket may not answer.
     await removedFiles.erase()
     await this.#markDone(open)
   }
 
   async #readOpen(): Promise<number[]> {
-    const rows = await this.#options.database.read
+    const rows = await this.#parts.database.read
       .select({ projectId: projectErasures.projectId })
       .from(projectErasures)
       .where(isNull(projectErasures.doneAt))
     return rows.map(({ projectId }) => projectId)
   }
 
-  async #deleteProject(projectId: number, signal: AbortSignal): Promise<void> {
-    const { database, stores, erasure, index } = this.#options
+  async #deleteProject(projectId: number, turn: Turn): Promise<void> {
+    const { database, stores, erasure, index } = this.#parts
     stores.close(projectId)
     // A running erasure may still write to the project.
     await erasure.idle()
-    for (const contents of contentsOf(projectId)) await this.#empty(contents, signal)
+    for (const contents of contentsOf(projectId)) await this.#empty(contents, turn)
     // Cascades to what was written since, which is little.
     await database.writeWhenFull.delete(projects).where(eq(projects.id, projectId))
     await index.drop(projectId)
   }
 
-  async #empty({ table, key, rows: selected }: Contents, signal: AbortSignal): Promise<void> {
-    const { read, writeWhenFull: write } = this.#options.database
+  async #empty({ table, key, rows: selected }: Contents, turn: Turn): Promise<void> {
+    const { read, writeWhenFull: write } = this.#parts.database
     for (;;) {
-      signal.throwIfAborted()
+      turn.signal.throwIfAborted()
       const rows = await read.all<{ key: number; bytes: number }>(sql`${selected} limit ${rowsPerSliceMax}`)
       const [keys] = inSlices(
         rows.map(({ key, bytes }) => [key, bytes] as const),
         sliceBytes,
       )
       if (!keys) return
-      const startedAt = performance.now()
       await write.run(
         sql`delete from ${table} where ${key} in (select value from json_each(${JSON.stringify(keys)}))`,
       )
-      await sleep(performance.now() - startedAt)
+      await turn.rest()
     }
   }
 
   async #markDone(open: number[]): Promise<void> {
-    await this.#options.database.writeWhenFull.run(sql`
-      update ${projectErasures} set done_at = ${this.#options.now()}
+    await this.#parts.database.writeWhenFull.run(sql`
+      update ${projectErasures} set done_at = ${this.#parts.now()}
       where project_id in (select value from json_each(${JSON.stringify(open)}))`)
   }
 }

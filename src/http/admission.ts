@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type AppError, unavailable } from '../errors.ts'
 import { type Party, SharedLimit } from '../shared-limit.ts'
 import type { RequestContext, RequestContexts } from './request-context.ts'
@@ -13,6 +14,7 @@ const sources = { max: 2_000, ofUnverified: 200 }
 export const freeBodyBytes = 16_384
 /** Largest bodies that may be held at once. */
 const largestBodiesMax = 4
+const roomEveryMs = 20
 
 /** A POST whose work has a limit of its own: beyond it, requests are refused before any work is done for them. */
 export interface WorkLimit {
@@ -127,15 +129,29 @@ export class Admission {
 
   /** Counts the bytes held of a request's body. @throws unavailable if bodies take up too much already */
   hold(request: Request, bytes: number): void {
-    const { party, bytes: heldBytes } = this.#bodies.get(request) ?? {
-      party: this.#contexts.of(request).party,
-      bytes: 0,
-    }
-    const moreBytes = Math.max(0, bytes - freeBodyBytes) - heldBytes
+    const { party, heldBytes, moreBytes } = this.#moreBytes(request, bytes)
     if (moreBytes === 0) return
     if (moreBytes > 0 && !this.#bodyBytes.hasRoom(party, moreBytes))
       throw unavailable('Too many large request bodies are being read.')
     this.#bodyBytes.add(party, moreBytes)
     this.#bodies.set(request, { party, bytes: heldBytes + moreBytes })
+  }
+
+  /** The same, after a wait for room. The request frees its slot meanwhile. @throws unavailable */
+  async holdWithin(waitMs: number, request: Request, bytes: number): Promise<void> {
+    const lastAt = performance.now() + waitMs
+    const hasRoom = () => {
+      const { party, moreBytes } = this.#moreBytes(request, bytes)
+      return this.#bodyBytes.hasRoom(party, moreBytes)
+    }
+    while (!hasRoom() && performance.now() < lastAt)
+      await this.whileArriving(request, () => sleep(roomEveryMs))
+    this.hold(request, bytes)
+  }
+
+  #moreBytes(request: Request, bytes: number) {
+    const held = this.#bodies.get(request)
+    const { party, bytes: heldBytes } = held ?? { party: this.#contexts.of(request).party, bytes: 0 }
+    return { party, heldBytes, moreBytes: Math.max(0, bytes - freeBodyBytes) - heldBytes }
   }
 }

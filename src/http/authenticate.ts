@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import { networkOf } from '../auth/ip-rules.ts'
-import type { KeyKind } from '../auth/token.ts'
+import { networkOf } from '../access/keys/ip-rules.ts'
+import type { KeyKind } from '../access/keys/token.ts'
 import { AppError, forbidden, unavailable } from '../errors.ts'
 import { type Caller, type KeyScope, scopeAllows } from '../identity.ts'
 import type { Admission } from './admission.ts'
@@ -20,8 +20,7 @@ interface KeyOptions {
   keys: {
     verify(kind: KeyKind, authorization: string | null, clientAddress: () => string | null): Promise<Caller>
   }
-  /** Null when there is no limit. */
-  rateLimiter: RateLimiter | null
+  limitRate: LimitRate
   clientAddress: (request: Request) => string | null
 }
 
@@ -32,7 +31,7 @@ interface KeyOptions {
 export type AuthenticateKey = (kind: KeyKind, request: Request, known: RequestContext) => Promise<Caller>
 
 export function keyAuthentication(options: KeyOptions): AuthenticateKey {
-  const { keys, rateLimiter, clientAddress } = options
+  const { keys, limitRate, clientAddress } = options
   return async (kind, request, known) => {
     requireReady(options)
     const authorization = authorizationOf(request.headers, known)
@@ -41,9 +40,27 @@ export function keyAuthentication(options: KeyOptions): AuthenticateKey {
     known.project = caller.project
     known.party = caller.projectId
     allowPage(request, known, caller.allowedOrigins)
-    if (rateLimiter) countAgainst(rateLimiter, known, caller.keyId)
+    limitRate(request, caller.keyId)
     if (known.surface.scope !== null) requireScope(known.surface.scope, caller)
     return caller
+  }
+}
+
+/** Counts a request of a key or a source. @throws rate_limited */
+export type LimitRate = (request: Request, id: string) => void
+
+/** @param rateLimiter null when there is no limit */
+export function rateLimit(rateLimiter: RateLimiter | null, contexts: RequestContexts): LimitRate {
+  return (request, id) => {
+    if (!rateLimiter) return
+    const { allowed, headers, retryAfterSeconds } = rateLimiter.take(id)
+    const context = contexts.of(request)
+    context.headers = { ...context.headers, ...headers }
+    if (allowed) return
+    throw new AppError('rate_limited', 'Too many requests', {
+      detail: 'This key or source has reached its limit of requests per minute.',
+      retryAfterSeconds,
+    })
   }
 }
 
@@ -102,17 +119,6 @@ function requireReady({ staleBecause, admission }: Pick<KeyOptions, 'staleBecaus
 
 function authorizationOf(headers: Headers, { surface: { protocol } }: RequestContext): string | null {
   return protocol?.authorizationOf ? protocol.authorizationOf(headers) : headers.get('authorization')
-}
-
-/** @throws rate_limited */
-function countAgainst(rateLimiter: RateLimiter, context: RequestContext, keyId: string): void {
-  const { allowed, headers, retryAfterSeconds } = rateLimiter.take(keyId)
-  context.headers = { ...context.headers, ...headers }
-  if (allowed) return
-  throw new AppError('rate_limited', 'Too many requests', {
-    detail: 'This key has reached its limit of requests per minute.',
-    retryAfterSeconds,
-  })
 }
 
 /** @throws insufficient_scope */

@@ -1,6 +1,9 @@
 import { Elysia } from 'elysia'
 import type { ActedBy, Caller } from '../identity.ts'
 
+/** Vapi sends this header to MCP servers; other platforms can be configured to. */
+const callHeader = 'x-call-id'
+
 /** Gives handlers `caller`, which authenticate.ts sets on every request that needs a key. */
 export function callerContext() {
   return new Elysia({ name: 'caller' }).decorate('caller', nobody())
@@ -15,4 +18,9 @@ function nobody(): Caller {
 /** The holder of a key, for the audit trail. */
 export function byKey({ keyId, clientAddress }: Caller): ActedBy {
   return { actor: { keyId }, address: clientAddress() }
+}
+
+/** The call id in the headers of a request; null if they have none. */
+export function callIdOf({ headers }: Request): string | null {
+  return headers.get(callHeader)
 }

@@ -1,4 +1,4 @@
-import { type IpRules, parseAddress } from '../auth/ip-rules.ts'
+import { type IpRules, parseAddress } from '../access/keys/ip-rules.ts'
 
 /** The address at the other end of the socket, which only the runtime's server knows; null without a socket. */
 export type PeerAddress = (request: Request) => string | null

@@ -63,7 +63,15 @@ class Names {
     )
     // Not a schema. It may be a map of properties, one of which may be called `title` or `type`.
     if (typeof part.title !== 'string' && typeof part.type !== 'string') return part
-    const { title, nullable, description, default: fallback, 'x-message': _, ...schema } = part
+    const {
+      title,
+      nullable,
+      description,
+      default: fallback,
+      'x-message': _,
+      'x-bytesMax': __,
+      ...schema
+    } = part
     const ofThisUse = JSON.parse(JSON.stringify({ description, default: fallback }))
     if (typeof title !== 'string')
       return asDocumented(withOpenChoice({ ...schema, ...ofThisUse }), nullable === true)

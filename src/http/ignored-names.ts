@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import { distance } from 'fastest-levenshtein'
 import { type FieldError, invalidRequest } from '../errors.ts'
+import { isNamed, nearestName, unknownName } from '../names.ts'
 import type { RequestContext, RequestContexts } from './request-context.ts'
 
 const namesMax = 20
@@ -97,17 +97,11 @@ function knownByRoute(routes: readonly Route[]): Map<string, Known> {
 function unknownIn({ parameters, body: schema }: Known, query: string, body: unknown): Unknown[] {
   const found = new Map<string, Unknown>()
   for (const name of new URLSearchParams(query).keys()) {
-    if (parameters.some((parameter) => isParameter(name, parameter))) continue
+    if (parameters.some((parameter) => isNamed(name, parameter))) continue
     add(found, { field: toField(name), name, known: parameters })
   }
   addUnknownFields(schema, body, '', found)
   return [...found.values()]
-}
-
-/** A parameter such as `analysis.KEY` matches every name with that prefix. */
-function isParameter(name: string, parameter: string): boolean {
-  const prefix = parameter.slice(0, parameter.indexOf('.') + 1)
-  return name === parameter || (prefix !== '' && name.startsWith(prefix))
 }
 
 /** Goes no further than the twentieth name: a body may have many thousands. */
@@ -140,17 +134,5 @@ function toField(name: string): string {
 }
 
 function toError({ field, name, known }: Unknown): FieldError {
-  const nearest = nearestOf(name, known)
-  return { field, message: nearest ? `is not known; the nearest name is ${nearest}` : 'is not known' }
-}
-
-function nearestOf(name: string, known: readonly string[]): string | undefined {
-  const wanted = bare(name.slice(0, nameCharsMax))
-  const byDistance = known.map((each) => ({ each, letters: distance(wanted, bare(each)) }))
-  return byDistance.sort((a, b) => a.letters - b.letters)[0]?.each
-}
-
-/** Makes `caller_number` and `callerNumber` equal. */
-function bare(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, '')
+  return { field, message: unknownName(nearestName(name, known)) }
 }

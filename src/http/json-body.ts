@@ -1,22 +1,23 @@
 import { Elysia } from 'elysia'
 import { visit } from 'jsonc-parser'
 import { AppError, invalidRequest } from '../errors.ts'
-import { findProblem, jsonOf, unfaithful } from '../validation.ts'
+import { limits } from '../limits.ts'
+import { findProblem, hasTooManyMembers, parseJsonText, unfaithful } from '../validation.ts'
 import { type Admission, freeBodyBytes } from './admission.ts'
 import type { RequestContexts } from './request-context.ts'
 
 /** How long a body may take to arrive; each `bytesPerSecondMin` that have arrived add a second. */
-const arrivalMs = 30_000
-const unverifiedArrivalMs = 5_000
+const arrivalMs = limits.arrival.most
 const bytesPerSecondMin = 32_768
+/** How long a form may be read in all, with the work in between: its parts are held meanwhile. */
+const formMs = limits.formArrival.most
+const formBytesPerSecondMin = 65_536
 const watchMs = 100
 /** Longer malformed bodies are not parsed again to find the position, which would delay others. */
 const locatedCharsMax = 1_048_576
-/** Of all objects and arrays of a body together: parsed, a member takes up to a hundred times its bytes. */
-const membersMax = 250_000
-const memberBytesMin = 2
-const [space, quote, comma, backslash, openingBrace, closingBrace] = [0x20, 0x22, 0x2c, 0x5c, 0x7b, 0x7d]
 const utf8 = new TextDecoder('utf-8', { fatal: true })
+/** RFC 2046 §5.1.1, without spaces. */
+const boundaryPattern = /;\s*boundary=("?)([\w'()+,./:=?-]{1,70})\1\s*(?:;|$)/i
 
 export interface BodyLimits {
   /** A larger body is 413, and the rest of it is not read. */
@@ -94,7 +95,10 @@ export function readBody(request: Request, limits: BodyLimits): Promise<Uint8Arr
 async function readUpload(request: Request, limits: BodyLimits): Promise<Upload> {
   checkForm(request.headers, form)
   const bytes = await readBody(request, limits)
-  return { type: request.headers.get('content-type') ?? '', bytes }
+  // The parser is given what was counted: parsers differ in what they make of other forms of the parameter.
+  const boundary = boundaryPattern.exec(request.headers.get('content-type') ?? '')?.[2] ?? ''
+  if (boundary !== '') checkParts(boundary, bytes)
+  return { type: `${form.type}; boundary="${boundary}"`, bytes }
 }
 
 /**
@@ -103,7 +107,7 @@ async function readUpload(request: Request, limits: BodyLimits): Promise<Upload>
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)
-  const value = text === null ? undefined : jsonOf(text)
+  const value = text === null ? undefined : parseJsonText(text)
   if (text === null || value === undefined) throw unreadable(bytes, text)
   const problem = findProblem(value, unfaithful)
   if (problem) throw invalidRequest([problem])
@@ -152,27 +156,18 @@ async function* whileWaiting(request: Request, { bytesMax, admission }: BodyLimi
   }
 }
 
-/** Counts members without parsing: each has a comma before it, or is the first. @throws payload_too_large */
+/** @throws payload_too_large if JSON has too many members */
 export function checkMembers(bytes: Uint8Array): void {
-  if (bytes.length <= membersMax * memberBytesMin) return
-  let members = 0
-  let isFirst = false
-  for (let at = 0; at < bytes.length && members <= membersMax; at++) {
-    const byte = bytes[at] ?? 0
-    if (byte <= space) continue
-    // With this bit, brackets are braces.
-    const brace = byte | 0x20
-    if (byte === comma || (isFirst && brace !== closingBrace)) members++
-    isFirst = brace === openingBrace
-    if (byte === quote) at = endOfText(bytes, at)
-  }
-  if (members > membersMax) throw tooLarge(`${membersMax} members in objects and arrays`)
+  if (hasTooManyMembers(bytes)) throw tooLarge(`${limits.jsonMembers.most} members in objects and arrays`)
 }
 
-function endOfText(bytes: Uint8Array, start: number): number {
-  let at = start + 1
-  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
-  return at
+/** Counts the parts of a form, without reading them. @throws payload_too_large */
+function checkParts(boundary: string, bytes: Uint8Array): void {
+  const [form, delimiter] = [Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), `--${boundary}`]
+  // The last delimiter ends the form.
+  let left = limits.parts.most + 1
+  for (let at = form.indexOf(delimiter); at >= 0; at = form.indexOf(delimiter, at + delimiter.length))
+    if (--left < 0) throw tooLarge(`${limits.parts.most} parts`)
 }
 
 /** @throws unsupported_media_type unless the body is of this type, plain and in UTF-8 */
@@ -194,7 +189,7 @@ function checkEncoding(headers: Headers): void {
 
 async function readBytes(request: Request, { bytesMax, admission }: BodyLimits): Promise<Uint8Array> {
   const length = checkLength(request.headers, bytesMax)
-  const withinMs = admission.isUnverified(request) ? unverifiedArrivalMs : arrivalMs
+  const withinMs = admission.isUnverified(request) ? limits.unverifiedArrival.most : arrivalMs
   // Reading it part by part takes an eighth of the main thread's time for a PUT.
   if (length <= freeBodyBytes)
     return new Uint8Array(await arrivesWithin(withinMs, () => request.arrayBuffer()))
@@ -223,12 +218,17 @@ function checkLength(headers: Headers, bytesMax: number): number {
 async function* arriving(request: Request, withinMs: number): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader()
   if (!reader) return
-  const wait = { size: 0, beforeMs: 0, startedAt: 0, isLate: false }
+  const wait = { size: 0, beforeMs: 0, startedAt: 0, lateAfterMs: 0 }
+  const isForm = /^\s*multipart\//i.test(request.headers.get('content-type') ?? '')
+  const begunAt = performance.now()
   const timer = setInterval(() => {
     if (wait.startedAt === 0) return
-    const allowedMs = withinMs + (wait.size / bytesPerSecondMin) * 1_000
-    wait.isLate = wait.beforeMs + performance.now() - wait.startedAt > allowedMs
-    if (wait.isLate) reader.cancel().catch(() => undefined)
+    const now = performance.now()
+    const waitedMs = wait.beforeMs + now - wait.startedAt
+    if (waitedMs > withinMs + (wait.size / bytesPerSecondMin) * 1_000) wait.lateAfterMs = withinMs
+    else if (isForm && now - begunAt > formMs + (wait.size / formBytesPerSecondMin) * 1_000)
+      wait.lateAfterMs = formMs
+    if (wait.lateAfterMs > 0) reader.cancel().catch(() => undefined)
   }, watchMs)
   try {
     for (;;) {
@@ -238,7 +238,7 @@ async function* arriving(request: Request, withinMs: number): AsyncGenerator<Uin
       })
       wait.beforeMs += performance.now() - wait.startedAt
       wait.startedAt = 0
-      if (wait.isLate) throw late(withinMs)
+      if (wait.lateAfterMs > 0) throw late(wait.lateAfterMs)
       if (part.done) return
       wait.size += part.value.byteLength
       yield part.value
@@ -268,7 +268,7 @@ function late(withinMs: number): AppError {
 }
 
 /** Null when the time is up. */
-async function withinTime<Value>(ms: number, work: Promise<Value>): Promise<Value | null> {
+export async function withinTime<Value>(ms: number, work: Promise<Value>): Promise<Value | null> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(() => resolve(null), ms)
@@ -293,7 +293,7 @@ function decode(bytes: Uint8Array): string | null {
 function unreadable(bytes: Uint8Array, text: string | null): AppError {
   if (text === '') return invalidRequest([{ field: 'body', message: 'is required, as JSON' }])
   if (text === null) {
-    const latin = jsonOf(new TextDecoder('latin1').decode(bytes))
+    const latin = parseJsonText(new TextDecoder('latin1').decode(bytes))
     return invalidRequest([findProblem(latin, notUtf8) ?? { field: 'body', message: 'must be valid UTF-8' }])
   }
   const message = 'must be valid JSON'

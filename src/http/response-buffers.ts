@@ -24,6 +24,12 @@ export interface Reader {
  */
 export class ResponseBuffers {
   readonly #held = new SharedLimit({ max: heldBytesMax })
+  readonly #refusal: string
+
+  /** @param nothingDone what a refusal says beside its reason */
+  constructor(nothingDone = '') {
+    this.#refusal = `Too many large records are being read or sent.${nothingDone}`
+  }
 
   /**
    * A body of `head`, the slices and `tail`. Its first part is made before the answer begins, so that a failure is
@@ -143,7 +149,7 @@ export class ResponseBuffers {
   }
 
   #checkRoom(projectId: number): void {
-    if (!this.#held.hasRoom(projectId)) throw unavailable('Too many large records are being read or sent.')
+    if (!this.#held.hasRoom(projectId)) throw unavailable(this.#refusal)
   }
 }
 

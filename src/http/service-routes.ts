@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { bearerToken } from '../auth/token.ts'
+import { bearerToken } from '../access/keys/token.ts'
 import { forbidden, unavailable } from '../errors.ts'
 import { named } from '../validation.ts'
 import { version } from '../version.ts'
@@ -13,7 +13,7 @@ interface ServiceRoutesOptions {
   /** Why the service is not ready, in a sentence; null when it is. */
   notReadyBecause: () => Promise<string | null>
   /** What an operator should know although the service is ready, in a sentence; null when nothing is wrong. */
-  problem: () => string | null
+  problem: () => Promise<string | null>
   /** How far a replica is behind its primary; null without replication. */
   replication: () => Static<typeof Replication> | null
   metricsText: () => Promise<string>
@@ -84,7 +84,11 @@ export function serviceRoutes({
     })
     .get(
       '/ready',
-      async () => toReadiness(await notReadyBecause(), { problem: problem(), replication: replication() }),
+      async () => {
+        const reason = await notReadyBecause()
+        if (reason !== null) throw unavailable(reason)
+        return { status: 'ready', version, problem: await problem(), replication: replication() }
+      },
       {
         detail: {
           tags,
@@ -125,11 +129,6 @@ export function serviceRoutes({
         },
       },
     )
-}
-
-function toReadiness(reason: string | null, state: Omit<Static<typeof Readiness>, 'status' | 'version'>) {
-  if (reason === null) return { status: 'ready', version, ...state }
-  throw unavailable(reason)
 }
 
 /**

@@ -1,6 +1,7 @@
-import type { KeyKind } from '../auth/token.ts'
+import type { KeyKind } from '../access/keys/token.ts'
 import type { AppError } from '../errors.ts'
 import type { KeyScope } from '../identity.ts'
+import { limits } from '../limits.ts'
 import { type ConsoleAccess, consoleAccess, isSafe } from './console-access.ts'
 
 /** The part of the service that a request is for, which determines how it is checked. */
@@ -117,37 +118,34 @@ export function surfaces({ protocols, docsHeaders }: SurfacesOptions): SurfaceOf
 /** The most bytes that a request's body may have; a larger one is 413. */
 export type BodyLimit = (path: string) => number
 
-const KiB = 1_024
-const MiB = 1_048_576
-/** Of a body whose signature, checked when it has arrived, is all that shows who sent it. */
-export const signedBodyBytesMax = 4 * MiB
+/** What a form has beside its file, and LiveKit's upload beside its recording. */
+const [formBytes, reportBytes] = [65_536, 33_554_432]
 
 /** @param bytesMax the limit of every body but a recording */
 export function bodyLimit({
   bytesMax,
-  fileBytesMax,
   recordingBytesMax,
-}: Record<'bytesMax' | 'fileBytesMax' | 'recordingBytesMax', number>): BodyLimit {
-  const formBytesMax = fileBytesMax + 64 * KiB
+}: Record<'bytesMax' | 'recordingBytesMax', number>): BodyLimit {
+  const formBytesMax = limits.file.most + formBytes
   // The first prefix that fits counts. A project's part of the console has the limits of /v1.
-  const limits = [
-    ['/v1/knowledge/search', 64 * KiB],
+  const ofPrefix = [
+    ['/v1/knowledge/search', limits.searchBody.most],
     ['/v1/knowledge/files', formBytesMax],
     ['/v1/knowledge/read', formBytesMax],
     ['/v1/knowledge', bytesMax],
     ['/ingest', bytesMax],
     ['/observability', bytesMax],
-    ['/integrations', MiB],
-    // Enough for a password, from people who are not signed in.
-    ['/console/api/session', 16 * KiB],
-    ['/console/api/links', 16 * KiB],
+    ['/integrations', limits.agentBody.most],
+    // Enough for a password.
+    ['/console/api/session', limits.signInBody.most],
+    ['/console/api/links', limits.signInBody.most],
   ] as const
   return (path) => {
     if (uploadPath.test(path)) return recordingBytesMax
     // A form whose recording is read as it arrives, beside a history.
-    if (isUnder(path, '/observability/recordings')) return recordingBytesMax + 32 * MiB
+    if (isUnder(path, '/observability/recordings')) return recordingBytesMax + reportBytes
     const bare = path.replace(/^\/console\/api\/projects\/[^/]+/, '/v1')
-    const [, ofPath = 256 * KiB] = limits.find(([prefix]) => isUnder(bare, prefix)) ?? []
+    const [, ofPath = limits.otherBody.most] = ofPrefix.find(([prefix]) => isUnder(bare, prefix)) ?? []
     return Math.min(ofPath, bytesMax)
   }
 }

@@ -1,8 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { Core } from '../core/core.ts'
 import { isTaken } from '../db/constraint.ts'
-import type { RecordHash } from '../db/record-hash.ts'
 import { idempotentCreates } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import type { CreatedItem, Knowledge } from './knowledge.ts'
@@ -13,11 +12,8 @@ const keptForMs = 86_400_000
 const expiredPerCreateMax = 100
 const keyPattern = /^[\x20-\x7e]{1,255}$/
 
-interface IdempotentCreatesOptions {
-  store: StoreOf
-  recordHash: RecordHash
+interface IdempotentCreatesParts {
   knowledge: Knowledge
-  now: () => number
 }
 
 /** The keyed hashes of a request's key and body, which are all that is stored of them. */
@@ -34,12 +30,12 @@ export type Outcome = CreatedItem & { isReplayed: boolean }
  * the first request created. The key is committed in the same transaction as the item.
  */
 export class IdempotentCreates {
-  readonly #options: IdempotentCreatesOptions
+  readonly #parts: Core & IdempotentCreatesParts
   /** The hashed keys of requests in progress. */
   readonly #running = new Set<string>()
 
-  constructor(options: IdempotentCreatesOptions) {
-    this.#options = options
+  constructor(core: Core, parts: IdempotentCreatesParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /**
@@ -47,7 +43,7 @@ export class IdempotentCreates {
    * @throws idempotency_key_in_use, idempotency_key_reused, item_was_deleted
    */
   async add(projectId: number, input: NewItem, key: string | null, by?: ActedBy): Promise<Outcome> {
-    const { recordHash, knowledge } = this.#options
+    const { recordHash, knowledge } = this.#parts
     if (key === null) return { ...(await knowledge.add(projectId, input, { by })), isReplayed: false }
     if (!keyPattern.test(key)) {
       const message = 'must be 1 to 255 printable ASCII characters'
@@ -74,7 +70,7 @@ export class IdempotentCreates {
     const alongside = (itemId: string) => this.#keyStatements(projectId, itemId, hashes)
     try {
       return {
-        ...(await this.#options.knowledge.add(projectId, input, { alongside, by })),
+        ...(await this.#parts.knowledge.add(projectId, input, { alongside, by })),
         isReplayed: false,
       }
     } catch (error) {
@@ -88,7 +84,7 @@ export class IdempotentCreates {
 
   /** The item that the first request with this key created; null when there was none. */
   async #replay(projectId: number, { keyHash, bodyHash }: Hashes): Promise<Outcome | null> {
-    const { store, knowledge } = this.#options
+    const { store, knowledge } = this.#parts
     const [known] = await store(projectId).read.all<{ bodyHash: string; itemId: string | null }>(sql`
       select body_hash as bodyHash, item_id as itemId from ${idempotentCreates}
       where project_id = ${projectId} and key_hash = ${keyHash} and created_at > ${this.#expiredAt()}`)
@@ -112,12 +108,12 @@ export class IdempotentCreates {
       sql`delete from ${idempotentCreates}
         where project_id = ${projectId} and key_hash = ${keyHash} and created_at <= ${expiredAt}`,
       sql`insert into ${idempotentCreates} (project_id, key_hash, body_hash, item_id, created_at)
-        values (${projectId}, ${keyHash}, ${bodyHash}, ${itemId}, ${this.#options.now()})`,
+        values (${projectId}, ${keyHash}, ${bodyHash}, ${itemId}, ${this.#parts.now()})`,
     ]
   }
 
   #expiredAt(): number {
-    return this.#options.now() - keptForMs
+    return this.#parts.now() - keptForMs
   }
 }
 

@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
+import type { Core } from '../core/core.ts'
 import { chunks, knowledgeItems } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
 import { toChunkPreview } from './chunking/chunk-preview.ts'
 import { type ItemsRequest, itemNotFound, type Knowledge } from './knowledge.ts'
 import type { ChunkPreview, Item, ItemPage, ItemSummary } from './schemas.ts'
@@ -56,24 +56,21 @@ interface ChunkCounts {
   lastError: string | null
 }
 
-interface IndexedItemsOptions {
-  store: StoreOf
+interface IndexedItemsParts {
   knowledge: Pick<Knowledge, 'page' | 'count' | 'get' | 'changeSeq'>
-  /** Milliseconds since 1970. */
-  now: () => number
 }
 
 /** Items and chunks as the console shows them, with their index status. */
 export class IndexedItems {
-  readonly #options: IndexedItemsOptions
+  readonly #parts: Core & IndexedItemsParts
 
-  constructor(options: IndexedItemsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: IndexedItemsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** A page of items without their texts, newest first. */
   async list(projectId: number, request: ItemsRequest): Promise<KnowledgeRows> {
-    const { knowledge } = this.#options
+    const { knowledge } = this.#parts
     const { data, nextCursor } = await knowledge.page(projectId, request)
     return {
       data: await this.#withStatus(projectId, data),
@@ -83,7 +80,7 @@ export class IndexedItems {
   }
 
   async get(projectId: number, id: string): Promise<ItemDetails> {
-    const { knowledge } = this.#options
+    const { knowledge } = this.#parts
     // Read before the item: if that changes in between, its editor is told.
     const changeSeq = await knowledge.changeSeq(projectId, id)
     const item = await knowledge.get(projectId, id)
@@ -95,7 +92,7 @@ export class IndexedItems {
 
   /** The item's chunks in order. */
   async chunks(projectId: number, id: string): Promise<{ data: StoredChunk[] }> {
-    const { readForConsole } = this.#options.store(projectId)
+    const { readForConsole } = this.#parts.store(projectId)
     const rows = await readForConsole
       .select({
         position: chunks.position,
@@ -119,7 +116,7 @@ export class IndexedItems {
     items: readonly Shown[],
   ): Promise<(Shown & Indexed & Changed)[]> {
     const ids = JSON.stringify(items.map(({ id }) => id))
-    const rows = await this.#options
+    const rows = await this.#parts
       .store(projectId)
       .readForConsole.select({
         id: sql<string>`id`,
@@ -140,7 +137,7 @@ export class IndexedItems {
         and exists (select 1 from chunks where project_id = ${projectId} and embedding_space is null)`)
       .where(sql`knowledge_items.project_id = ${projectId} and id in (select value from json_each(${ids}))`)
       .groupBy(sql`seq`)
-    const now = this.#options.now()
+    const now = this.#parts.now()
     const byId = new Map(rows.map((row) => [row.id, row]))
     return items.flatMap((item) => {
       const row = byId.get(item.id)

@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { Core } from '../core/core.ts'
 import { isTaken } from '../db/constraint.ts'
 import { KeyedMutex } from '../db/keyed-mutex.ts'
-import type { RecordHash } from '../db/record-hash.ts'
 import { erasures } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
+import type { Erasure } from '../erasure/erasure.ts'
 import { type AppError, invalidRequest, unavailable } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { type Chunk, embeddedText } from './chunking/chunk.ts'
@@ -30,17 +29,12 @@ const attemptsMax = 20
 /** The ids that clients may choose. */
 const ownIdPattern = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
 
-interface ItemChangesOptions {
-  config: { readonly indexWaitMs: number }
-  store: StoreOf
-  recordHash: RecordHash
-  audit: Pick<AuditTrail, 'entry'>
+interface ItemChangesParts {
   knowledge: Knowledge
   indexer: Pick<Indexer, 'addToIndex' | 'settle' | 'wake'>
   earlyEmbedder: EarlyEmbedder
   textThreads: Pick<TextThreads, 'toChunkRows'>
-  erasure: { schedule(projectId: number): void }
-  now: () => number
+  erasure: Pick<Erasure, 'schedule'>
 }
 
 export type ChangedItem = CreatedItem & { outcome: 'created' | 'changed' | 'unchanged' }
@@ -71,13 +65,13 @@ type Tried = { finish: () => Promise<ChangedItem> } | { toEmbed: string[] } | nu
 
 /** Replaces and changes items: search finds the old text until it finds the new one. */
 export class ItemChanges {
-  readonly #options: ItemChangesOptions
+  readonly #parts: Core & ItemChangesParts
   readonly #swap: ItemSwap
   readonly #mutex = new KeyedMutex()
 
-  constructor(options: ItemChangesOptions) {
-    this.#options = options
-    this.#swap = new ItemSwap(options)
+  constructor(core: Core, parts: ItemChangesParts) {
+    this.#parts = { ...core, ...parts }
+    this.#swap = new ItemSwap(core, parts)
   }
 
   /**
@@ -111,7 +105,7 @@ export class ItemChanges {
 
   /** The chunks that the changed item would have, and how they differ from the stored ones. */
   async preview(projectId: number, id: string, { name, text }: NewItem): Promise<ChangePreview> {
-    const { knowledge, textThreads, store } = this.#options
+    const { knowledge, textThreads, store } = this.#parts
     knowledge.checkSize(text)
     const { read } = store(projectId)
     const stored = await itemQueries(read).byId.get({ projectId, id })
@@ -125,7 +119,7 @@ export class ItemChanges {
   }
 
   async #change(asked: Asked): Promise<ChangedItem> {
-    const { config, earlyEmbedder } = this.#options
+    const { config, earlyEmbedder } = this.#parts
     const endsAt = performance.now() + config.indexWaitMs
     const request: Request = { ...asked, plan: null, vectors: new Map(), embeds: true }
     const names = new Set([`${asked.projectId} ${asked.id}`])
@@ -143,7 +137,7 @@ export class ItemChanges {
 
   async #try(request: Request): Promise<Tried> {
     const { projectId, id, toInput, by, isWanted } = request
-    const { knowledge, store } = this.#options
+    const { knowledge, store } = this.#parts
     const stored = (await itemQueries(store(projectId).read).byId.get({ projectId, id })) ?? null
     if (isWanted && !isWanted(stored?.changeSeq ?? null)) throw itemHasChanged()
     const input = toInput(stored)
@@ -162,7 +156,7 @@ export class ItemChanges {
 
   async #create(projectId: number, id: string, input: NewItem, by: ActedBy | undefined): Promise<Tried> {
     checkOwnId(id)
-    const { config, knowledge, indexer, recordHash } = this.#options
+    const { config, knowledge, indexer, recordHash } = this.#parts
     const idHash = recordHash(projectId, 'item', id)
     // The id is in use again, so readers of changes must not see a deletion. Its receipt stays.
     const alongside = () => [
@@ -181,7 +175,7 @@ export class ItemChanges {
   }
 
   async #plan(projectId: number, stored: StoredItem, next: StoredItem): Promise<Plan> {
-    const { rows, words } = await this.#options.textThreads.toChunkRows(next.text, next.name)
+    const { rows, words } = await this.#parts.textThreads.toChunkRows(next.text, next.name)
     const chunks: Chunk[] = JSON.parse(rows)
     const before = await this.#swap.readChunks(projectId, stored.seq)
     const changes = compareChunks({ name: stored.name, chunks: before }, { name: next.name, chunks })
@@ -199,12 +193,12 @@ export class ItemChanges {
     if (embeds && toEmbed.length > 0) return { toEmbed: [...new Set(toEmbed)] }
     const swapped = await this.#swap.run(projectId, { ...plan, by, vectors })
     if (!swapped) return null
-    this.#options.erasure.schedule(projectId)
+    this.#parts.erasure.schedule(projectId)
     return { finish: () => this.#index(projectId, plan, swapped) }
   }
 
   async #index(projectId: number, { next, changes }: Plan, swapped: Swapped) {
-    const { indexer, knowledge } = this.#options
+    const { indexer, knowledge } = this.#parts
     // Added first: in between, search finds both, and leaves out those without a row.
     if (swapped.embedded.length > 0) await indexer.addToIndex(projectId, swapped.embedded)
     if (changes.removed.length > 0)

@@ -1,20 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
-import type { RecordHash } from '../db/record-hash.ts'
+import type { Core } from '../core/core.ts'
 import { chunks, erasures, knowledgeItems, projects } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
 import { type ActedBy, actorIdOf } from '../identity.ts'
 import { type Chunk, embeddedText, sha256 } from './chunking/chunk.ts'
 import type { ChunkChanges } from './chunking/chunk-changes.ts'
 import { insertWords, readNewestSegment } from './chunking/word-rows.ts'
 import type { StoredItem } from './item-rows.ts'
 
-interface ItemSwapOptions {
-  store: StoreOf
-  recordHash: RecordHash
-  audit: Pick<AuditTrail, 'entry'>
+interface ItemSwapParts {
   earlyEmbedder: { readonly space: string }
-  now: () => number
 }
 
 export interface StoredChunk {
@@ -52,31 +46,31 @@ export interface Swapped {
 
 /** Replaces an item's rows and keyword entries in one transaction. */
 export class ItemSwap {
-  readonly #options: ItemSwapOptions
+  readonly #parts: Core & ItemSwapParts
 
-  constructor(options: ItemSwapOptions) {
-    this.#options = options
+  constructor(core: Core, parts: ItemSwapParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** The item's chunks in order. */
   async readChunks(projectId: number, itemSeq: number): Promise<StoredChunk[]> {
-    return await this.#options.store(projectId).read.all(sql`
+    return await this.#parts.store(projectId).read.all(sql`
       select label, position, heading, text, overlap_chars as overlapChars, embedding_space is not null as isEmbedded
       from ${chunks} where item_seq = ${itemSeq} order by position`)
   }
 
   /** Null, and nothing is written, if the item has changed or was deleted since it was read. */
   async run(projectId: number, swap: Swap): Promise<Swapped | null> {
-    const { audit, store } = this.#options
+    const { audit, store } = this.#parts
     const { read, write } = store(projectId)
     const { stored, next, changes, by } = swap
     const segment = await readNewestSegment(read)
-    const now = this.#options.now()
+    const now = this.#parts.now()
     const isCurrent = sql`exists (
       select 1 from ${knowledgeItems} where seq = ${stored.seq} and change_seq = ${stored.changeSeq})`
     const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
     const gone = JSON.stringify(changes.removed.map(({ label }) => label))
-    const idHash = this.#options.recordHash(projectId, 'item', stored.id)
+    const idHash = this.#parts.recordHash(projectId, 'item', stored.id)
     const { versions, inserted, changed } = await write.batch({
       versions: write.all<{ version: number }>(sql`
         update ${projects} set change_seq = change_seq + 1, knowledge_version = knowledge_version + 1,
@@ -130,7 +124,7 @@ export class ItemSwap {
     })
     const bytes = (known[0]?.length ?? 0) * Float32Array.BYTES_PER_ELEMENT
     const joined = Buffer.concat(known.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
-    const { space } = this.#options.earlyEmbedder
+    const { space } = this.#parts.earlyEmbedder
     return sql`
       insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash,
         segment, word_count, embedding, embedding_space, next_attempt_at)

@@ -1,13 +1,11 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
-import type { RecordHash } from '../db/record-hash.ts'
+import type { Core } from '../core/core.ts'
 import { chunks, erasures, idempotentCreates, knowledgeItems, projects } from '../db/schema.ts'
 import type { SizedRow } from '../db/slices.ts'
-import type { StoreOf } from '../db/store.ts'
+import type { Erasure } from '../erasure/erasure.ts'
 import { AppError } from '../errors.ts'
 import { type ActedBy, actorIdOf } from '../identity.ts'
 import { newId } from '../ids.ts'
-import type { Log } from '../observability/log.ts'
 import { type Chunk, sha256 } from './chunking/chunk.ts'
 import { toChunkPreview } from './chunking/chunk-preview.ts'
 import type { TextThreads } from './chunking/text-threads.ts'
@@ -45,17 +43,11 @@ export interface KnowledgeFigures {
   pendingChunks: number
 }
 
-interface KnowledgeOptions {
-  config: { readonly indexWaitMs: number; readonly knowledgeTextBytesMax: number }
-  store: StoreOf
-  recordHash: RecordHash
-  audit: Pick<AuditTrail, 'entry'>
+interface KnowledgeParts {
   textThreads: Pick<TextThreads, 'toChunkRows'>
   indexer: Pick<Indexer, 'settle'>
   index: Pick<VectorIndex, 'remove'>
-  erasure: { schedule(projectId: number): void }
-  now: () => number
-  log: Pick<Log, 'warn'>
+  erasure: Pick<Erasure, 'schedule'>
 }
 
 /** Whether to change an item, given the number of its last change; null if there is no item. */
@@ -81,10 +73,10 @@ export interface Twin {
 
 /** A project's knowledge: items, each with its chunks, keyword rows and vectors. */
 export class Knowledge {
-  readonly #options: KnowledgeOptions
+  readonly #parts: Core & KnowledgeParts
 
-  constructor(options: KnowledgeOptions) {
-    this.#options = options
+  constructor(core: Core, parts: KnowledgeParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** Stores the item, so that keyword search finds it, and waits up to INDEX_WAIT_MS for its vectors. */
@@ -93,7 +85,7 @@ export class Knowledge {
     input: NewItem,
     options: Omit<StoreOptions, 'leaseMs'> = {},
   ): Promise<CreatedItem> {
-    const { config, indexer } = this.#options
+    const { config, indexer } = this.#parts
     const { labels, ...stored } = await this.store(projectId, input, { ...options, leaseMs: leaseMsDefault })
     return { ...stored, isIndexed: await indexer.settle(projectId, labels, config.indexWaitMs) }
   }
@@ -105,12 +97,12 @@ export class Knowledge {
     { leaseMs = 0, alongside = () => [], id = newId('kn'), by }: StoreOptions = {},
   ): Promise<Omit<CreatedItem, 'isIndexed'> & { labels: number[] }> {
     this.checkSize(input.text)
-    const { audit, recordHash } = this.#options
-    const createdAt = this.#options.now()
+    const { audit, recordHash } = this.#parts
+    const createdAt = this.#parts.now()
     const item = toItem({ ...input, description: input.description ?? '', id, createdAt })
-    const { rows, words } = await this.#options.textThreads.toChunkRows(item.text, item.name)
+    const { rows, words } = await this.#parts.textThreads.toChunkRows(item.text, item.name)
     const leasedUntil = leaseMs > 0 ? createdAt + leaseMs : null
-    const { read, write } = this.#options.store(projectId)
+    const { read, write } = this.#parts.store(projectId)
     const segment = await readNewestSegment(read)
     const itemSeq = sql`(select seq from ${knowledgeItems} where project_id = ${projectId} and id = ${item.id})`
     const { created, inserted, twins } = await write.batch({
@@ -146,7 +138,7 @@ export class Knowledge {
   /** The chunks that the text would become. */
   async preview(text: string): Promise<Preview> {
     this.checkSize(text)
-    const { rows } = await this.#options.textThreads.toChunkRows(text, '')
+    const { rows } = await this.#parts.textThreads.toChunkRows(text, '')
     const previewed: Chunk[] = JSON.parse(rows)
     return { data: previewed.map(toChunkPreview) }
   }
@@ -156,7 +148,7 @@ export class Knowledge {
     projectId: number,
     { limit, cursor, fields = itemFields }: ItemListRequest = {},
   ): Promise<ItemSlices> {
-    const { read } = this.#options.store(projectId)
+    const { read } = this.#parts.store(projectId)
     const rowsMax = limit === undefined ? -1 : limit + 1
     const found = await itemQueries(read).sizes.all({ projectId, rows: rowsMax, ...readCursor(cursor) })
     const { rows, next } = cutPage(found, limit)
@@ -167,7 +159,7 @@ export class Knowledge {
   /** Items as JSON by row number. Deleted ones are absent. */
   async documents(projectId: number, seqs: readonly number[]): Promise<Map<number, string>> {
     if (seqs.length === 0) return new Map()
-    const { bySeqs } = itemQueries(this.#options.store(projectId).read)
+    const { bySeqs } = itemQueries(this.#parts.store(projectId).read)
     const rows = await bySeqs.all({ seqs: JSON.stringify(seqs), hasText: 1 })
     return new Map(rows.map((row) => [row.seq, JSON.stringify(toItem(row))]))
   }
@@ -177,7 +169,7 @@ export class Knowledge {
     projectId: number,
     { limit = pageLimitDefault, cursor, name = '' }: ItemsRequest,
   ): Promise<ItemPage> {
-    const { read, readInBackground } = this.#options.store(projectId)
+    const { read, readInBackground } = this.#parts.store(projectId)
     // Only a search by name scans many rows, so it runs aside.
     const { page } = itemQueries(name ? readInBackground : read)
     const found = await page.all({ projectId, name, rows: limit + 1, ...readCursor(cursor) })
@@ -188,18 +180,18 @@ export class Knowledge {
 
   /** How many items have this in their names; all items without a name. */
   async count(projectId: number, name = ''): Promise<number> {
-    const { readInBackground } = this.#options.store(projectId)
+    const { readInBackground } = this.#parts.store(projectId)
     return (await itemQueries(readInBackground).count.get({ projectId, name }))?.items ?? 0
   }
 
-  /** The name and the text's SHA-256 of each item: enough to tell whether an item exists already. */
-  async contents(projectId: number): Promise<{ name: string; textHash: string }[]> {
-    return await this.#options.store(projectId).read.all(sql`
-      select name, text_hash as textHash from ${knowledgeItems} where project_id = ${projectId}`)
+  /** The id, the name and the text's SHA-256 of each item: enough to tell whether an item exists already. */
+  async contents(projectId: number): Promise<{ id: string; name: string; textHash: string }[]> {
+    return await this.#parts.store(projectId).read.all(sql`
+      select id, name, text_hash as textHash from ${knowledgeItems} where project_id = ${projectId}`)
   }
 
   async figures(projectId: number): Promise<KnowledgeFigures> {
-    const [figures = { items: 0, chunks: 0, pendingChunks: 0 }] = await this.#options
+    const [figures = { items: 0, chunks: 0, pendingChunks: 0 }] = await this.#parts
       .store(projectId)
       .readInBackground.select({
         items: sql<number>`(select count(*) from ${knowledgeItems} where project_id = ${projectId})`,
@@ -213,30 +205,30 @@ export class Knowledge {
 
   /** All items without their texts, newest first. */
   async heads(projectId: number): Promise<ItemHead[]> {
-    return await itemQueries(this.#options.store(projectId).read).heads.all({ projectId })
+    return await itemQueries(this.#parts.store(projectId).read).heads.all({ projectId })
   }
 
   /** Null if the project has no such item. */
   async head(projectId: number, id: string): Promise<ItemHead | null> {
-    return (await itemQueries(this.#options.store(projectId).read).headById.get({ projectId, id })) ?? null
+    return (await itemQueries(this.#parts.store(projectId).read).headById.get({ projectId, id })) ?? null
   }
 
   /** The change number of the item's last change. @throws not_found */
   async changeSeq(projectId: number, id: string): Promise<number> {
-    const row = await itemQueries(this.#options.store(projectId).read).headById.get({ projectId, id })
+    const row = await itemQueries(this.#parts.store(projectId).read).headById.get({ projectId, id })
     if (!row) throw itemNotFound()
     return row.changeSeq
   }
 
   async get(projectId: number, id: string): Promise<Item> {
-    const row = await itemQueries(this.#options.store(projectId).read).byId.get({ projectId, id })
+    const row = await itemQueries(this.#parts.store(projectId).read).byId.get({ projectId, id })
     if (!row) throw itemNotFound()
     return toItem(row)
   }
 
   /** The oldest item with exactly this text; null if there is none. */
   async twin(projectId: number, text: string): Promise<Twin | null> {
-    const [twin] = await this.#options.store(projectId).read.all<Twin>(sql`
+    const [twin] = await this.#parts.store(projectId).read.all<Twin>(sql`
       select id, name, change_seq as changeSeq from ${knowledgeItems}
       where project_id = ${projectId} and text_hash = ${sha256(text)} order by seq limit 1`)
     return twin ?? null
@@ -244,13 +236,13 @@ export class Knowledge {
 
   /** The id of the oldest earlier item with the same text; null if the item is the first. */
   async duplicateOf(projectId: number, item: Item): Promise<string | null> {
-    const [twin] = await this.#options.store(projectId).read.all<{ id: string }>(earlierTwin(projectId, item))
+    const [twin] = await this.#parts.store(projectId).read.all<{ id: string }>(earlierTwin(projectId, item))
     return twin?.id ?? null
   }
 
   /** Whether every chunk of the item has its vector. */
   async isIndexed(projectId: number, id: string): Promise<boolean> {
-    const pending = await this.#options.store(projectId).read.all(sql`
+    const pending = await this.#parts.store(projectId).read.all(sql`
       select 1 from knowledge_items join chunks on item_seq = seq
       where knowledge_items.project_id = ${projectId} and id = ${id} and +embedding_space is null limit 1`)
     return pending.length === 0
@@ -266,12 +258,12 @@ export class Knowledge {
     by?: ActedBy,
     isWanted?: Precondition,
   ): Promise<{ id: string; deleted: true }> {
-    const { read, writeWhenFull: write } = this.#options.store(projectId)
+    const { read, writeWhenFull: write } = this.#parts.store(projectId)
     const found = await itemQueries(read).headById.get({ projectId, id })
     if (isWanted && !isWanted(found?.changeSeq ?? null)) throw itemHasChanged()
     if (!found) throw itemNotFound()
     const { seq: itemSeq, changeSeq } = found
-    const idHash = this.#options.recordHash(projectId, 'item', id)
+    const idHash = this.#parts.recordHash(projectId, 'item', id)
     // With a precondition, only the version that it was checked on is deleted.
     const item = sql`select seq from ${knowledgeItems} where project_id = ${projectId} and seq = ${itemSeq}
       and ${isWanted ? sql`change_seq = ${changeSeq}` : sql`true`}`
@@ -281,7 +273,7 @@ export class Knowledge {
         where id = ${projectId} and exists (${item}) returning knowledge_version as version`),
       ledger: sql`
         insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
-        select ${projectId}, 'item', ${idHash}, ${itemSeq}, change_seq, ${this.#options.now()}
+        select ${projectId}, 'item', ${idHash}, ${itemSeq}, change_seq, ${this.#parts.now()}
         from ${projects} where id = ${projectId} and exists (${item})
         on conflict do nothing`,
       deletedChunks: write.all<{ label: number }>(sql`
@@ -290,10 +282,10 @@ export class Knowledge {
         update ${idempotentCreates} set item_id = null
         where project_id = ${projectId} and item_id = ${id} and exists (${item})`,
       deletedItems: write.all(sql`delete from ${knowledgeItems} where seq in (${item}) returning seq`),
-      entry: this.#options.audit.entry({ by, projectId, action: 'item_deleted', target: idHash }),
+      entry: this.#parts.audit.entry({ by, projectId, action: 'item_deleted', target: idHash }),
     })
     if (deletedItems.length === 0) throw isWanted ? itemHasChanged() : itemNotFound()
-    this.#options.erasure.schedule(projectId)
+    this.#parts.erasure.schedule(projectId)
     await this.removeFromIndex(projectId, deletedChunks, raised[0]?.version)
     return { id, deleted: true }
   }
@@ -318,7 +310,7 @@ export class Knowledge {
     chunks: readonly { label: number }[],
     version?: number,
   ): Promise<void> {
-    const { index, log } = this.#options
+    const { index, log } = this.#parts
     const labels = chunks.map(({ label }) => label)
     try {
       await index.remove(projectId, labels, version)
@@ -331,7 +323,7 @@ export class Knowledge {
   /** @throws payload_too_large if the text is too long for an item */
   checkSize(text: string): void {
     const bytes = Buffer.byteLength(text)
-    const { knowledgeTextBytesMax: textBytesMax } = this.#options.config
+    const { knowledgeTextBytesMax: textBytesMax } = this.#parts.config
     if (bytes <= textBytesMax) return
     throw new AppError('payload_too_large', 'Payload too large', {
       detail: `text has ${bytes} bytes of UTF-8. At most ${textBytesMax} are accepted. Split it into several items.`,

@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
-import { byKey, callerContext } from '../http/caller.ts'
+import { byKey, callerContext, callIdOf } from '../http/caller.ts'
 import { answerTagged, hasAnswer, isForRecord, type Tags } from '../http/conditional.ts'
+import type { Http } from '../http/http.ts'
 import { ignoredIn, isStrict, tellIgnored } from '../http/ignored-names.ts'
 import type { Upload } from '../http/json-body.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
-import type { RequestContexts } from '../http/request-context.ts'
 import type { Reader, ResponseBuffers } from '../http/response-buffers.ts'
 import type { Caller } from '../identity.ts'
 import { bodyOf } from '../validation.ts'
@@ -15,19 +15,17 @@ import type { IdempotentCreates, Outcome } from './idempotent-creates.ts'
 import type { ChangedItem, ItemChanges } from './item-changes.ts'
 import { type ItemListRequest, type ItemSlices, readItemListRequest, toNextLink } from './item-list.ts'
 import type { Knowledge, Precondition } from './knowledge.ts'
-import { callIdOf, type RecordedSearch } from './questions/recorded-search.ts'
+import type { RecordedSearch } from './questions/recorded-search.ts'
 import { ItemChange, NewItem, PreviewRequest, SearchRequest, UploadedFile } from './schemas.ts'
 import type { TimeShares } from './search/explain.ts'
 
-interface KnowledgeRoutesOptions {
+interface KnowledgeParts {
   knowledge: Knowledge
   itemChanges: ItemChanges
   idempotentCreates: IdempotentCreates
   files: FileReader
-  search: Pick<RecordedSearch, 'search'>
-  tags: Tags
-  buffers: ResponseBuffers
-  contexts: RequestContexts
+  recordedSearch: Pick<RecordedSearch, 'search'>
+  changeTags: Tags
 }
 
 /** The part of Elysia's `set` that handlers use. */
@@ -37,8 +35,8 @@ interface Answer {
 }
 
 /** /v1/knowledge: what agents know, and how they find it. */
-export function knowledgeRoutes(options: KnowledgeRoutesOptions) {
-  const { knowledge, itemChanges, idempotentCreates, files, search, tags, buffers, contexts } = options
+export function knowledgeRoutes({ buffers, contexts }: Http, parts: KnowledgeParts) {
+  const { knowledge, itemChanges, idempotentCreates, files, recordedSearch: search, changeTags: tags } = parts
   const create = async (caller: Caller, input: NewItem, { headers }: Request) => {
     const key = headers.get('idempotency-key')
     return toCreatedResponse(await idempotentCreates.add(caller.projectId, input, key, byKey(caller)))

@@ -1,14 +1,23 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
-import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  ListToolsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import { AppError } from '../errors.ts'
-import { type BodyLimits, readJson } from '../http/json-body.ts'
+import { type BodyLimits, readJson, withinTime } from '../http/json-body.ts'
+import type { ResponseBuffers } from '../http/response-buffers.ts'
+import { limits } from '../limits.ts'
 import { RpcError, toMessage } from './message.ts'
-import type { McpTool } from './tool.ts'
+import type { McpTool, ToolContext } from './tool.ts'
 
 /** The SDK's code for errors that have an HTTP status but no JSON-RPC code. */
 const refusedByHttp = -32_000
+/** A tool that takes longer is given up. */
+const toolMsMaxDefault = limits.mcpTool.most
 
 const instructions =
   'The knowledge of one organization, as its voice agents use it, and the calls that they handled. Answer ' +
@@ -24,8 +33,11 @@ export interface McpOptions {
   projectId: number
   /** The id of the phone call in which the model asks, if the request has it. */
   callId: string | null
+  /** Bound the memory of answers. */
+  buffers: ResponseBuffers
   /** Called with every failure that is not the caller's fault. */
   onUnexpected: (error: unknown) => void
+  toolMsMax?: number
 }
 
 /** Answers one message of the Model Context Protocol. */
@@ -41,8 +53,12 @@ export async function answerMcp(
     }
     const message = toMessage(await readBody(request, limits))
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-    await createMcpServer(options).connect(transport)
-    return await transport.handleRequest(toSdkRequest(request), { parsedBody: message })
+    const { document, head } = await options.buffers.bodyOf(options.projectId, async (admit) => {
+      await createMcpServer(options, admit).connect(transport)
+      const head = await transport.handleRequest(toSdkRequest(request), { parsedBody: message })
+      return { document: await head.text(), head }
+    })
+    return new Response(document, head)
   } catch (error) {
     if (error instanceof RpcError) return error.toResponse()
     throw error
@@ -85,7 +101,10 @@ function toSdkRequest(request: Request): Request {
  * A server that answers one message. It is the SDK's `Server` because `McpServer` does not take plain JSON schemas, and
  * takes six times as long to create.
  */
-function createMcpServer({ tools, version, projectId, callId, onUnexpected }: McpOptions): Server {
+function createMcpServer(
+  { tools, version, projectId, callId, onUnexpected, toolMsMax = toolMsMaxDefault }: McpOptions,
+  admit: ToolContext['admit'],
+): Server {
   const info = { name: 'callbook', title: 'Callbook', version }
   const definitions = tools.map(({ definition }) => definition)
   const server = new Server(info, { capabilities: { tools: {} }, instructions, jsonSchemaValidator })
@@ -97,11 +116,19 @@ function createMcpServer({ tools, version, projectId, callId, onUnexpected }: Mc
       throw new RpcError(ErrorCode.InvalidParams, `Unknown tool; there are ${names}`)
     }
     try {
-      return await tool.call(projectId, params.arguments ?? {}, callId)
+      const answer = tool.call(projectId, params.arguments ?? {}, { callId, admit })
+      return (await withinTime(toolMsMax, answer)) ?? late(params.name, toolMsMax, onUnexpected)
     } catch (error) {
       onUnexpected(error)
       throw new RpcError(ErrorCode.InternalError, 'Internal error')
     }
   })
   return server
+}
+
+/** The result of a tool that took too long, which the log names. */
+function late(name: string, toolMsMax: number, onUnexpected: McpOptions['onUnexpected']): CallToolResult {
+  const text = `${name} did not answer within ${toolMsMax / 1_000} seconds. Ask for less.`
+  onUnexpected(new Error(text))
+  return { content: [{ type: 'text', text }], isError: true }
 }

@@ -1,8 +1,20 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import type { Static, TObject } from '@sinclair/typebox'
-import { AppError } from '../errors.ts'
+import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { KeyScope } from '../identity.ts'
+import { isNamed, nearestName, unknownName } from '../names.ts'
 import { compileCheck } from '../validation.ts'
+
+/** What a tool is called with, beside its arguments. */
+export interface ToolContext {
+  /** The id of the phone call in which the model asks, if the request has it. */
+  callId: string | null
+  /** Called before a large document is read. @throws unavailable if there is no room for it */
+  admit: (bytes: number) => void
+}
+
+/** The most unknown arguments that an answer names. */
+const unknownMax = 20
 
 /** A tool of models. All tools only read a project. */
 export interface McpTool {
@@ -11,10 +23,9 @@ export interface McpTool {
   readonly scope: KeyScope
   /**
    * A mistake of the model becomes a result that explains it, so that the model can try again.
-   * @param callId the id of the phone call in which the model asks, if the request has it
    * @throws errors that are not the caller's fault
    */
-  call(projectId: number, input: unknown, callId: string | null): Promise<CallToolResult>
+  call(projectId: number, input: unknown, context: ToolContext): Promise<CallToolResult>
 }
 
 interface ToolOptions<Input extends TObject, Output extends TObject> {
@@ -23,8 +34,10 @@ interface ToolOptions<Input extends TObject, Output extends TObject> {
   title: string
   description: string
   input: Input
+  /** The members that an argument can have, by its name; one such as `analysis.KEY` has many names. */
+  members?: Readonly<Record<string, readonly string[]>>
   output: Output
-  run: (projectId: number, input: Static<Input>, callId: string | null) => Promise<Static<Output>>
+  run: (projectId: number, input: Static<Input>, context: ToolContext) => Promise<Static<Output>>
   /** The answer as text for the model. */
   toTexts: (answer: Static<Output>) => string[]
 }
@@ -33,8 +46,9 @@ interface ToolOptions<Input extends TObject, Output extends TObject> {
 export function toolOf<Input extends TObject, Output extends TObject>(
   options: ToolOptions<Input, Output>,
 ): McpTool {
-  const { name, scope, title, description, input, output, run, toTexts } = options
-  const check = compileCheck(input)
+  const { name, scope, title, description, input, members, output, run, toTexts } = options
+  const unknown = (value: object) => unknownArguments(Object.keys(input.properties), members ?? {}, value)
+  const check = compileCheck(input, unknown)
   return {
     scope,
     definition: {
@@ -45,9 +59,12 @@ export function toolOf<Input extends TObject, Output extends TObject>(
       outputSchema: toJsonSchema(output),
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
-    async call(projectId, value, callId) {
+    async call(projectId, value, context) {
       try {
-        const answer = await run(projectId, onlyNamed(input, check(value)), callId)
+        const checked = check(value)
+        const errors = unknown(checked)
+        if (errors.length > 0) throw invalidRequest(errors)
+        const answer = await run(projectId, checked, context)
         return { content: toTexts(answer).map(toBlock), structuredContent: answer }
       } catch (error) {
         if (!(error instanceof AppError)) throw error
@@ -57,9 +74,24 @@ export function toolOf<Input extends TObject, Output extends TObject>(
   }
 }
 
-/** Without arguments that the tool does not name, which nobody has checked. */
-function onlyNamed<Input extends TObject>(input: Input, value: Static<Input>): Static<Input> {
-  return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(input.properties, name)))
+/** The arguments that the tool does not have, and members that these cannot have, each with the nearest place. */
+function unknownArguments(
+  names: readonly string[],
+  members: Readonly<Record<string, readonly string[]>>,
+  value: object,
+): FieldError[] {
+  const places = new Map(names.map((name) => [name, name]))
+  const unknown = new Map(Object.keys(value).flatMap((name) => (places.has(name) ? [] : [[name, name]])))
+  for (const [argument, known] of Object.entries(members)) {
+    for (const name of known) places.set(name, `${argument}.${name}`)
+    for (const name of Object.keys(Object(Reflect.get(value, argument))))
+      if (!known.some((one) => isNamed(name, one))) unknown.set(`${argument}.${name}`, name)
+  }
+  return [...unknown].slice(0, unknownMax).map(([field, name]) => {
+    const meant =
+      [...places.keys()].find((place) => isNamed(name, place)) ?? nearestName(name, [...places.keys()])
+    return { field, message: unknownName(places.get(meant ?? '')) }
+  })
 }
 
 /** Converts an OpenAPI 3.0 schema to plain JSON Schema (2020-12). */
@@ -78,7 +110,7 @@ function toBlock(text: string): { type: 'text'; text: string } {
   return { type: 'text', text }
 }
 
-function toSentence({ title, errors }: AppError): string {
-  if (!errors) return title
+function toSentence({ status, title, detail, errors }: AppError): string {
+  if (!errors) return status < 500 ? title : `${title}: ${detail}`
   return `Invalid arguments: ${errors.map(({ field, message }) => `${field} ${message}`).join('; ')}`
 }

@@ -14,6 +14,12 @@ interface ReplicationTotals {
   failures: number
 }
 
+interface JobTotals {
+  ended: number
+  seconds: number
+  failed: number
+}
+
 /** What the gauges are read from at each scrape. */
 export interface WatchedParts {
   /** How many chunks wait to be embedded. */
@@ -32,8 +38,12 @@ export interface WatchedParts {
   /** What waits, fails or is late. */
   backlog: () => Promise<Backlog>
   changeWatch: { readonly count: number }
+  /** The work in the background, by name. */
+  jobs: () => [string, JobTotals][]
   /** Bytes of the recordings of each project. */
   bytesKept: () => Promise<{ project: string; bytes: number }[]>
+  /** Why the service is not ready, or what is wrong although it is, in a sentence; null when nothing is. */
+  problem: () => Promise<string | null>
 }
 
 type Backlog = Record<keyof typeof backlogGauges, number>
@@ -49,6 +59,10 @@ const backlogGauges = {
   unreadableEvents: [
     'callbook_unreadable_events',
     'Events of sources that could not be read in the last week.',
+  ],
+  analysesPaused: [
+    'callbook_analyses_paused',
+    'Projects whose calls wait because the analysis model cannot be used.',
   ],
   erasures: ['callbook_erasures_waiting', 'Deletions whose bytes are not erased yet.'],
   lateErasures: ['callbook_erasures_late', 'Those of them that are older than ERASE_WITHIN_MS.'],
@@ -108,11 +122,14 @@ export class Instruments {
     lastBackupAt,
     backlog,
     changeWatch,
+    jobs,
     bytesKept,
+    problem,
   }: WatchedParts) {
     this.#build.set({ version }, 1)
     this.#readBacklog = this.#watchBacklog(backlog)
     this.#watchProcess()
+    this.#watchJobs(jobs)
     if (databaseBytes()) this.#watchDatabase(databaseBytes, lastBackupAt)
     const sum = (field: keyof IndexTotals) => async () =>
       (await index.states()).reduce((total, state) => total + state[field], 0)
@@ -125,6 +142,9 @@ export class Instruments {
     )
     this.#gauge('callbook_index_file_bytes', 'Size of the files of the indexes in memory.', sum('fileBytes'))
     this.#gauge('callbook_waiting_readers', 'Readers that wait for changes.', () => changeWatch.count)
+    this.#gauge('callbook_problem', '1 while /ready names a problem, else 0.', async () =>
+      Number((await problem()) !== null),
+    )
     if (database.freeBytes() !== null)
       this.#gauge(
         'callbook_disk_free_bytes',
@@ -193,6 +213,23 @@ export class Instruments {
         'Files and connections that are open.',
         () => readdirSync(openFiles).length,
       )
+  }
+
+  #watchJobs(read: WatchedParts['jobs']): void {
+    const count = (name: string, help: string, field: keyof JobTotals) =>
+      new Counter({
+        name,
+        help,
+        labelNames: ['job'],
+        registers: [this.#registry],
+        collect() {
+          this.reset()
+          for (const [job, totals] of read()) this.inc({ job }, totals[field])
+        },
+      })
+    count('callbook_job_runs_total', 'Runs of work in the background that ended.', 'ended')
+    count('callbook_job_seconds_total', 'How long they took.', 'seconds')
+    count('callbook_job_failures_total', 'How many of them failed. They are tried again.', 'failed')
   }
 
   #watchDatabase(bytes: WatchedParts['databaseBytes'], lastBackupAt: WatchedParts['lastBackupAt']): void {

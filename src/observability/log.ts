@@ -1,5 +1,6 @@
+import type { Writable } from 'node:stream'
 import pino from 'pino'
-import { AppError } from '../errors.ts'
+import { AppError, isLogged } from '../errors.ts'
 import { LineWriter } from './line-writer.ts'
 
 export type Log = pino.Logger
@@ -35,22 +36,38 @@ export interface OpenLog {
   close(): Promise<void>
 }
 
+/** Leaves out what was logged already: a full disk is one line, not one of each job that meets it. */
+export const logHooks: pino.LoggerOptions['hooks'] = {
+  logMethod(args, method) {
+    const fields: unknown = args[0]
+    const error = typeof fields === 'object' && fields !== null && 'error' in fields ? fields.error : null
+    if (!isLogged(error)) method.apply(this, args)
+  },
+}
+
 interface LogOptions {
   level: string
   format: 'json' | 'pretty'
+  /** Where it goes instead of the process's stderr, unbuffered. */
+  to?: Pick<Writable, 'write'>
 }
 
 /**
  * Structured logs on stderr, which leaves stdout to people and scripts. Lines are buffered for a moment: a write for
  * each line would cost more than the request.
  */
-export async function openLog({ level, format }: LogOptions): Promise<OpenLog> {
+export async function openLog({ level, format, to }: LogOptions): Promise<OpenLog> {
   const options: pino.LoggerOptions = {
     level,
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: describeError },
+    hooks: logHooks,
+  }
+  if (to) {
+    const log = pino(options, { write: (line) => to.write(line) })
+    return { log, recordRequest: requestLines(log), close: async () => undefined }
   }
   if (format === 'pretty') {
     const { default: pretty } = await import('pino-pretty')

@@ -1,12 +1,10 @@
 import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
-import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { Core } from '../core/core.ts'
 import { isTaken } from '../db/constraint.ts'
 import type { ReadDatabase } from '../db/reader.ts'
-import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject, personIdOf, type Requirement } from '../db/requirements.ts'
 import { holds, invitations, keys, members, projectErasures, projects } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, invalidRequest, ProjectWasDeleted } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
@@ -25,16 +23,9 @@ const columns = {
 
 export type Project = Readonly<SelectResultFields<typeof columns>>
 
-interface ProjectsOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  /** For deleting a project, which works even on a full disk. */
-  writeWhenFull: WriteDatabase
-  audit: Pick<AuditTrail, 'entry'>
-  recordHash: RecordHash
+interface ProjectsParts {
   /** Erases a deleted project's bytes from every file. */
   projectErasure: { schedule(projectId: number): void }
-  now: () => number
 }
 
 interface NewProject {
@@ -49,10 +40,10 @@ const isThere = isNull(projects.deletedAt)
 
 /** The tenants: each key, call and knowledge item belongs to one project. */
 export class Projects {
-  readonly #options: ProjectsOptions
+  readonly #parts: Core & ProjectsParts
 
-  constructor(options: ProjectsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: ProjectsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** @throws invalid_request when the name is blank, too long or taken by another project of the owner */
@@ -69,12 +60,12 @@ export class Projects {
   /** Creates a project unless the database has ever had one. Null when it has, or another process was first. */
   async createFirst(name: string): Promise<Project | null> {
     // Asks the replica first: the primary may be away.
-    if ((await this.#lastId(this.#options.read)) > 0 || (await this.#lastId()) > 0) return null
+    if ((await this.#lastId(this.#parts.read)) > 0 || (await this.#lastId()) > 0) return null
     return await this.#insert(1, name)
   }
 
   async list(): Promise<Project[]> {
-    return await this.#options.read.select(columns).from(projects).where(isThere).orderBy(projects.id)
+    return await this.#parts.read.select(columns).from(projects).where(isThere).orderBy(projects.id)
   }
 
   /** @throws unavailable when the project has been deleted */
@@ -89,7 +80,7 @@ export class Projects {
    * @throws not_found; invalid_request when several projects have the name
    */
   async find(idOrName: string): Promise<Project> {
-    const found = await this.#options.read
+    const found = await this.#parts.read
       .select(columns)
       .from(projects)
       .where(and(or(eq(projects.publicId, idOrName), eq(projects.name, idOrName)), isThere))
@@ -107,7 +98,7 @@ export class Projects {
 
   /** Which projects there are, in a sentence. */
   async #there(): Promise<string> {
-    const some = await this.#options.read
+    const some = await this.#parts.read
       .select(columns)
       .from(projects)
       .where(isThere)
@@ -125,7 +116,7 @@ export class Projects {
     checkName(name)
     const ownerId = by ? personIdOf(by) : firstOwner(projectId)
     const requirements = [ownsProject(projectId, by), isNameFree(name, ownerId, projectId)]
-    const { write, audit } = this.#options
+    const { write, audit } = this.#parts
     const { renamed } = await write.batchIf(requirements, {
       renamed: write.update(projects).set({ name }).where(isLive(projectId)).returning(columns),
       entry: audit.entry({ by, projectId, action: 'project_renamed', target: name }),
@@ -149,7 +140,7 @@ export class Projects {
     if (confirm !== undefined && confirm !== found.name) {
       throw invalidRequest([{ field: 'confirm', message: "must be the project's name" }])
     }
-    const { writeWhenFull, audit, recordHash, now, projectErasure } = this.#options
+    const { writeWhenFull, audit, recordHash, now, projectErasure } = this.#parts
     const deletedAt = now()
     const idHash = recordHash(projectId, 'project', found.id)
     const isFree = sql`not exists (select 1 from ${holds} where project_id = ${projectId})`
@@ -184,7 +175,7 @@ export class Projects {
     name: string,
     { ownerId = null, by, requirements = [] }: NewProject = {},
   ): Promise<Project | null> {
-    const { write, audit, now } = this.#options
+    const { write, audit, now } = this.#parts
     const createdAt = now()
     const project = { projectId, id: newId('prj'), name, createdAt }
     const values = { id: projectId, publicId: project.id, name, createdAt }
@@ -204,12 +195,12 @@ export class Projects {
   }
 
   async #find(projectId: number): Promise<Project | undefined> {
-    const [found] = await this.#options.read.select(columns).from(projects).where(isLive(projectId))
+    const [found] = await this.#parts.read.select(columns).from(projects).where(isLive(projectId))
     return found
   }
 
   /** The highest id that a project has ever had: ids are never reused. */
-  async #lastId(db: Pick<ReadDatabase, 'all'> = this.#options.write): Promise<number> {
+  async #lastId(db: Pick<ReadDatabase, 'all'> = this.#parts.write): Promise<number> {
     const [last] = await db.all<{ seq: number }>(sql`select seq from sqlite_sequence where name = 'projects'`)
     return last?.seq ?? 0
   }

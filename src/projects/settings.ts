@@ -1,21 +1,13 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { Core } from '../core/core.ts'
 import { type ProjectSettings, readSettings, settingsColumns } from '../db/project-settings.ts'
-import type { ReadDatabase } from '../db/reader.ts'
 import { ownsProject } from '../db/requirements.ts'
 import { projects } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
 import { invalidRequest, ProjectWasDeleted } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { zoneName } from '../text/zone.ts'
 import { compileCheck } from '../validation.ts'
 import { SettingsChange } from './schemas.ts'
-
-interface SettingsOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: Pick<AuditTrail, 'entry'>
-}
 
 const check = compileCheck(SettingsChange)
 const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
@@ -24,10 +16,10 @@ const noCountries = ['EU', 'EZ', 'UN', 'XA', 'XB', 'ZZ']
 
 /** Changes projects' settings. */
 export class Settings {
-  readonly #options: SettingsOptions
+  readonly #core: Core
 
-  constructor(options: SettingsOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /**
@@ -35,7 +27,7 @@ export class Settings {
    * @throws invalid_request naming each bad field; forbidden unless `by` owns the project
    */
   async change(projectId: number, change: SettingsChange, by?: ActedBy): Promise<ProjectSettings> {
-    const { read, write, audit } = this.#options
+    const { read, write, audit } = this.#core
     // Not the cached settings, which may be those from before a change of this very moment.
     const current = await readSettings(read, projectId)
     const wanted = withRecordings(normalized(check(change)), current)

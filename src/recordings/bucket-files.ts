@@ -7,6 +7,8 @@ import { FolderFiles } from './folder-files.ts'
 
 const answerWithinMs = 60_000
 const keysPerPage = 1_000
+/** The object that names the database whose recordings these are. */
+const ownerName = 'callbook-database'
 
 export interface BucketOptions {
   /** Address of the bucket, such as `https://s3.eu-central-1.amazonaws.com/recordings`. */
@@ -18,7 +20,12 @@ export interface BucketOptions {
   secretAccessKey: string
   /** Where drafts are until they are in the bucket. */
   folder: string
+  /** Of the database: a restored copy has another one, and only reads. */
+  generation: string
 }
+
+export const notOurs =
+  'The bucket of recordings (RECORDINGS_URL) belongs to another database, such as the one that this was restored from, so it is only read.'
 
 /**
  * Files of recordings in a bucket of any S3, which several nodes can share. A draft stays in the folder until its row is
@@ -34,7 +41,20 @@ export class BucketFiles implements RecordingFiles {
     this.#drafts = new FolderFiles(options.folder)
   }
 
+  /** Whether this database may write and remove: no other one has claimed the bucket. */
+  async isOurs(): Promise<boolean> {
+    const owner = await this.#ask((client, key) => client.getObject(key), ownerName)
+    if (owner === null) await this.adopt()
+    return owner === null || owner === this.#options.generation
+  }
+
+  /** Makes this database the one that writes and removes. */
+  async adopt(): Promise<void> {
+    await this.#ask((client, key) => client.putObject(key, this.#options.generation), ownerName)
+  }
+
   async create(): Promise<Draft> {
+    await this.#refuseOthers()
     const draft = await this.#drafts.create()
     return {
       name: draft.name,
@@ -58,6 +78,7 @@ export class BucketFiles implements RecordingFiles {
   async open(name: string): Promise<OpenFile | null> {
     if (!(await this.#ask((client, key) => client.objectExists(key), name))) return null
     return {
+      bytes: () => this.#ask((client, key) => client.getContentLength(key), name),
       read: async (position, length) => {
         const answer = await this.#ask(
           (client, key) => client.getObjectRaw(key, false, position, position + length),
@@ -83,11 +104,14 @@ export class BucketFiles implements RecordingFiles {
   }
 
   async remove(name: string): Promise<void> {
+    await this.#refuseOthers()
     await this.#ask((client, key) => client.deleteObject(key), name)
     await this.#drafts.remove(name)
   }
 
   async clear(isNamed: (names: string[]) => Promise<ReadonlySet<string>>): Promise<void> {
+    // Also claims it at the first start, before any copy could. Without an answer, the first write does.
+    if (!(await this.isOurs().catch(() => false))) return
     await this.#drafts.clear(async (names) => {
       const named = await isNamed(names)
       // What is kept is in the bucket already, so no draft stays.
@@ -101,10 +125,16 @@ export class BucketFiles implements RecordingFiles {
     for (let next: string | undefined; ; ) {
       const page = await this.#ask((client) => client.listObjectsPaged('/', prefix, keysPerPage, next), '')
       for (const { Key, LastModified } of page?.objects ?? [])
-        yield { name: Key.slice(prefix.length), changedAt: Number(LastModified) }
+        if (!Key.endsWith(ownerName))
+          yield { name: Key.slice(prefix.length), changedAt: Number(LastModified) }
       next = page?.nextContinuationToken
       if (!next) return
     }
+  }
+
+  /** @throws unavailable if the bucket is another database's, or cannot be reached */
+  async #refuseOthers(): Promise<void> {
+    if (!(await this.isOurs())) throw unavailable(`${notOurs} Nothing was stored or removed.`, 60)
   }
 
   async #send({ name, path }: Draft): Promise<void> {

@@ -2,6 +2,7 @@ import { asc, gt, inArray } from 'drizzle-orm'
 import type { ReadDatabase } from '../db/reader.ts'
 import { recordings } from '../db/schema.ts'
 import type { RecordingFiles } from './files.ts'
+import { storedBytesOf } from './frames.ts'
 
 const perSlice = 500
 /** Younger files of a bucket may belong to an upload on another node, whose row is not committed yet. */
@@ -12,6 +13,8 @@ export interface Comparison {
   recordings: number
   /** Rows whose file is gone. */
   missing: number
+  /** Rows whose file is shorter or longer than it was. */
+  damaged: number
   /** Files that no row names. */
   unnamed: string[]
 }
@@ -21,20 +24,21 @@ export async function compareFiles(
   { read, files, now }: { read: ReadDatabase; files: RecordingFiles; now: () => number },
   signal: AbortSignal,
 ): Promise<Comparison> {
-  const found: Comparison = { recordings: 0, missing: 0, unnamed: [] }
+  const found: Comparison = { recordings: 0, missing: 0, damaged: 0, unnamed: [] }
   for (let last = ''; ; ) {
     signal.throwIfAborted()
-    const file = recordings.file
+    const { file, bytes } = recordings
     const rows = await read
-      .select({ file })
+      .select({ file, bytes })
       .from(recordings)
       .where(gt(file, last))
       .orderBy(asc(file))
       .limit(perSlice)
     for (const row of rows) {
       const opened = await files.open(row.file)
-      if (opened) await opened.close()
-      else found.missing++
+      const stored = await opened?.bytes().finally(opened.close)
+      if (stored === undefined) found.missing++
+      else if (stored !== storedBytesOf(row.bytes)) found.damaged++
     }
     found.recordings += rows.length
     last = rows.at(-1)?.file ?? last

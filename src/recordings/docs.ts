@@ -116,6 +116,6 @@ export const playLink = {
   summary: 'Play what a link opens',
   responses: {
     ...playing,
-    ...problemAnswers(['not_found', 'range_not_satisfiable', 'invalid_request', 'internal']),
+    ...problemAnswers(['not_found', 'range_not_satisfiable', 'invalid_request', 'rate_limited', 'internal']),
   },
 }

@@ -1,12 +1,10 @@
-import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
-import { type AuditTrail, countOf } from '../audit/audit-trail.ts'
-import type { Lease } from '../db/lease.ts'
-import type { ReadDatabase } from '../db/reader.ts'
+import { eq, sql } from 'drizzle-orm'
+import { countOf } from '../audit/audit-trail.ts'
+import type { Core } from '../core/core.ts'
+import { Daily } from '../core/daily.ts'
+import type { Job, Turn } from '../core/jobs.ts'
 import { calls, projects, recordings } from '../db/schema.ts'
-import type { StoreOf } from '../db/store.ts'
 import { AppError } from '../errors.ts'
-import type { Log } from '../observability/log.ts'
-import { Background } from '../threads/background.ts'
 import type { Recordings } from './recordings.ts'
 
 const dayMs = 86_400_000
@@ -14,17 +12,8 @@ const dayMs = 86_400_000
 const checkMs = 60_000
 const recordingsPerSlice = 50
 
-interface ExpiryOptions {
-  /** Only the process that owns the folder deletes what is due. */
-  owner: { readonly isOwner: boolean }
-  read: ReadDatabase
-  store: StoreOf
+interface ExpiryParts {
   recordings: Pick<Recordings, 'expire'>
-  audit: Pick<AuditTrail, 'progress'>
-  lease: Pick<Lease, 'take' | 'release'>
-  /** Milliseconds since 1970. */
-  now: () => number
-  log: Pick<Log, 'error'>
 }
 
 /**
@@ -32,60 +21,36 @@ interface ExpiryOptions {
  * minute of a changed setting. The calls stay. Those on hold keep their recordings.
  */
 export class RecordingExpiry {
-  readonly #options: ExpiryOptions
-  readonly #background: Background
-  /** When each project was last done, and with which setting. */
-  readonly #done = new Map<number, { days: number; at: number }>()
+  readonly #parts: Core & ExpiryParts
+  readonly #job: Job
 
-  constructor(options: ExpiryOptions) {
-    this.#options = options
-    this.#background = new Background({
-      work: (signal) => this.#run(signal),
+  constructor(core: Core, parts: ExpiryParts) {
+    this.#parts = { ...core, ...parts }
+    const daily = new Daily({ ...core, days: projects.recordingRetainDays })
+    this.#job = core.jobs.add({
+      name: 'recordings',
+      run: (turn) => daily.run((projectId, days) => this.#expireDue(projectId, days, turn)),
       everyMs: checkMs,
-      delayMs: 0,
       retryMs: checkMs,
-      onFailure: (error) =>
-        options.log.error({ error }, 'Deleting expired recordings failed and will be tried again'),
+      failure: 'Deleting expired recordings failed',
     })
   }
 
-  schedule(): void {
-    if (this.#options.owner.isOwner) this.#background.soon()
-  }
-
   /** Deletes what is due, unless it was done today. */
-  async run(): Promise<void> {
-    await this.#background.now()
+  run(): Promise<void> {
+    return this.#job.now()
   }
 
-  async close(): Promise<void> {
-    await this.#background.close()
-    await this.#options.lease.release().catch(() => undefined)
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    const { read, lease, now } = this.#options
-    const open = await read
-      .select({ projectId: projects.id, days: sql<number>`${projects.recordingRetainDays}` })
-      .from(projects)
-      .where(and(isNotNull(projects.recordingRetainDays), isNull(projects.deletedAt)))
-    for (const { projectId, days } of open) {
-      const done = this.#done.get(projectId)
-      if (done?.days === days && Math.abs(now() - done.at) < dayMs) continue
-      if (!(await lease.take())) return
-      await this.#expireDue(projectId, days, signal)
-      this.#done.set(projectId, { days, at: now() })
-    }
-  }
-
-  async #expireDue(projectId: number, days: number, signal: AbortSignal): Promise<void> {
-    const { recordings, audit, now } = this.#options
+  /** @returns false if another node does the work */
+  async #expireDue(projectId: number, days: number, { signal, isMine }: Turn): Promise<boolean> {
+    const { recordings, audit, now } = this.#parts
+    if (!(await isMine())) return false
     const before = now() - days * dayMs
     const words = ` of calls completed before ${new Date(before).toISOString().slice(0, 16)}Z`
     let expired = 0
     for (let last = 0; ; ) {
       const due = await this.#readDue(projectId, before, last)
-      if (due.length === 0) return
+      if (due.length === 0) return true
       last = due.at(-1)?.seq ?? last
       for (const { id } of due) {
         signal.throwIfAborted()
@@ -98,7 +63,7 @@ export class RecordingExpiry {
 
   /** In the order of arrival. Looks through the project's recordings once a day. */
   async #readDue(projectId: number, before: number, after: number) {
-    return await this.#options
+    return await this.#parts
       .store(projectId)
       .readInBackground.select({ seq: recordings.seq, id: calls.id })
       .from(recordings)

@@ -2,6 +2,8 @@ import type { ReadAt } from './frames.ts'
 
 /** A file that is open for reading. */
 export interface OpenFile {
+  /** The size of the file, which is encrypted. */
+  bytes(): Promise<number>
   read: ReadAt
   close(): Promise<void>
 }

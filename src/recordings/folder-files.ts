@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
-import { mkdir, opendir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { opendir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { AppError } from '../errors.ts'
+import { AppError, unavailable } from '../errors.ts'
 import type { Draft, OpenFile, RecordingFiles } from './files.ts'
 
 const nameBytes = 16
@@ -12,6 +12,7 @@ const namePattern = /^[0-9a-f]{32}$/
 const open = promisify(fs.open)
 const close = promisify(fs.close)
 const fsync = promisify(fs.fsync)
+const fstat = promisify(fs.fstat)
 
 /**
  * Files of recordings in a folder of this machine. A draft is in `incoming` until its row is committed, so that a kill
@@ -31,17 +32,16 @@ export class FolderFiles implements RecordingFiles {
   async create(): Promise<Draft> {
     const name = newName()
     const path = join(this.#incoming, name)
-    await mkdir(this.#incoming, { recursive: true, mode: 0o700 }).catch(refuseFull)
-    const file = await open(path, 'wx', 0o600).catch(refuseFull)
+    const file = await open(path, 'wx', 0o600).catch(refuseDisk)
     const closeFile = closingOnce(file)
     this.#drafts.add(name)
     return {
       name,
       path,
-      write: (parts) => writeAll(file, parts).catch(refuseFull),
+      write: (parts) => writeAll(file, parts).catch(refuseDisk),
       finish: async () => {
-        await fsync(file).catch(refuseFull).finally(closeFile)
-        await syncFolder(this.#incoming)
+        await fsync(file).catch(refuseDisk).finally(closeFile)
+        await syncFolder(this.#incoming).catch(refuseDisk)
       },
       discard: async () => {
         // What could not be written is not wanted.
@@ -53,7 +53,11 @@ export class FolderFiles implements RecordingFiles {
   }
 
   async keep(name: string): Promise<void> {
-    await rename(join(this.#incoming, name), join(this.#folder, name))
+    const kept = join(this.#folder, name)
+    await rename(join(this.#incoming, name), kept).catch((error) => {
+      // Whoever read the committed row may have kept it first.
+      if (!fs.existsSync(kept)) throw error
+    })
     this.#drafts.delete(name)
   }
 
@@ -62,15 +66,17 @@ export class FolderFiles implements RecordingFiles {
     const file = (await this.#openIn(this.#incoming, name)) ?? (await this.#openIn(this.#folder, name))
     if (file === null) return null
     return {
+      bytes: async () => (await fstat(file)).size,
       read: (position, length) => readFully(file, position, length),
       close: closingOnce(file),
     }
   }
 
   async local(name: string): Promise<{ path: string; release(): Promise<void> } | null> {
-    const places = [join(this.#incoming, name), join(this.#folder, name)]
-    const path = places.find((place) => fs.existsSync(place))
-    return path === undefined ? null : { path, release: async () => undefined }
+    const path = join(this.#folder, name)
+    // Its row is committed, so it need not move while it is read.
+    if (!fs.existsSync(path)) await orAbsent(this.keep(name))
+    return fs.existsSync(path) ? { path, release: async () => undefined } : null
   }
 
   async remove(name: string): Promise<void> {
@@ -124,8 +130,12 @@ async function orAbsent<Value>(work: Promise<Value>): Promise<Value | null> {
   }
 }
 
-/** @throws insufficient_storage for a full disk */
-function refuseFull(error: NodeJS.ErrnoException): never {
+/** @throws insufficient_storage for a full disk, unavailable for a read-only one and a folder that has left its path */
+function refuseDisk(error: NodeJS.ErrnoException): never {
+  if (error.code === 'EROFS') throw unavailable('The disk is read-only. The recording was not stored.', 60)
+  // Only a start makes the folder.
+  if (error.code === 'ENOENT')
+    throw unavailable('The folder of recordings is not there. The recording was not stored.', 5)
   if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw error
   throw new AppError('insufficient_storage', 'Insufficient storage', {
     detail: 'The disk is full. The recording was not stored.',

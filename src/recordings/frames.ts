@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { AppError } from '../errors.ts'
 
 // A recording's file is a row of frames, each encrypted and authenticated by itself with AES-256-GCM, so that any part can
 // be read without the rest. A key encrypts one file only, so the frame's number is a nonce.
@@ -14,7 +15,7 @@ export function newKey(): Buffer {
 }
 
 /** The size of the file of a recording. */
-function storedBytesOf(bytes: number): number {
+export function storedBytesOf(bytes: number): number {
   return bytes + Math.ceil(bytes / frameBytes) * tagBytes
 }
 
@@ -34,7 +35,7 @@ interface Encrypted {
   read: ReadAt
 }
 
-/** Bytes `start` to `end`, exclusive, decrypted; no more than some frames. @throws Error if the file was changed or cut */
+/** Bytes `start` to `end`, exclusive, decrypted; no more than some frames. @throws unavailable if the file was changed or cut */
 export async function decryptRange(
   { key, bytes, read }: Encrypted,
   start: number,
@@ -44,7 +45,7 @@ export async function decryptRange(
   const last = Math.ceil(end / frameBytes)
   const length = Math.min(storedBytesOf(bytes), last * storedFrameBytes) - first * storedFrameBytes
   const stored = await read(first * storedFrameBytes, length)
-  if (stored.byteLength !== length) throw new Error('The file of a recording is shorter than it was')
+  if (stored.byteLength !== length) throw damagedRecording()
   const parts: Buffer[] = []
   for (let at = 0; at < length; at += storedFrameBytes) {
     const frame = stored.subarray(at, at + storedFrameBytes)
@@ -60,8 +61,17 @@ function decryptFrame(key: Uint8Array, number: number, stored: Uint8Array): Buff
   const tagAt = stored.byteLength - tagBytes
   decipher.setAuthTag(stored.subarray(tagAt))
   const frame = decipher.update(stored.subarray(0, tagAt))
-  decipher.final()
+  try {
+    decipher.final()
+  } catch (error) {
+    throw damagedRecording(error)
+  }
   return frame
+}
+
+export function damagedRecording(cause?: unknown): AppError {
+  const detail = "The recording's file is damaged. Bring it back from a backup, under its name, or delete it."
+  return new AppError('unavailable', 'Service unavailable', { detail, retryAfterSeconds: 60, cause })
 }
 
 function nonceOf(number: number): Buffer {

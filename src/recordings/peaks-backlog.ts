@@ -1,69 +1,60 @@
-import { and, eq, isNull, notInArray } from 'drizzle-orm'
-import type { Lease } from '../db/lease.ts'
-import type { ReadDatabase } from '../db/reader.ts'
+import { and, eq, gt, isNull, notInArray, type SQL } from 'drizzle-orm'
+import type { Core } from '../core/core.ts'
+import type { Job, Turn } from '../core/jobs.ts'
 import { recordings } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
-import type { Log } from '../observability/log.ts'
-import { Background } from '../threads/background.ts'
 import type { AudioThreads } from './audio/audio-threads.ts'
+import type { AudioLength } from './audio/encrypted-audio.ts'
 import type { RecordingFiles } from './files.ts'
 
 const delayMs = 100
 const retryMs = 60_000
 const failuresMax = 100
 
-interface PeaksBacklogOptions {
-  /** Only the process that owns the folder computes peaks. */
-  owner: { readonly isOwner: boolean }
-  read: ReadDatabase
-  write: WriteDatabase
+type Row = typeof recordings.$inferSelect
+
+interface PeaksBacklogParts {
   files: RecordingFiles | null
   audio: Pick<AudioThreads, 'peaks'>
-  lease: Pick<Lease, 'take' | 'release'>
-  log: Pick<Log, 'warn'>
+  /** Tells a length that was not known when the recording arrived. */
+  onMeasured: (row: Row, length: AudioLength) => Promise<void>
 }
 
-/** Computes what players draw, one recording at a time, once for each. */
+/** Computes what players draw, one recording at a time, once for each; projects take turns. */
 export class PeaksBacklog {
-  readonly #options: PeaksBacklogOptions
-  readonly #background: Background
+  readonly #parts: Core & PeaksBacklogParts
+  readonly #job: Job
   readonly #failed = new Set<string>()
+  /** Whose turn it was last. */
+  #lastProjectId = 0
 
-  constructor(options: PeaksBacklogOptions) {
-    this.#options = options
-    this.#background = new Background({
-      work: (signal) => this.#run(signal),
+  constructor(core: Core, parts: PeaksBacklogParts) {
+    this.#parts = { ...core, ...parts }
+    this.#job = core.jobs.add({
+      name: 'peaks',
+      run: (turn) => this.#run(turn),
       delayMs,
       retryMs,
-      onFailure: (error) => options.log.warn({ error }, 'The waveform of a recording will be tried again'),
+      failure: 'The waveform of a recording could not be computed',
+      level: 'warn',
     })
   }
 
   /** Call it when a recording is kept. */
   schedule(): void {
-    if (this.#options.owner.isOwner) this.#background.soon()
+    this.#job.soon()
   }
 
   /** Resolves when nothing is being computed. */
-  async idle(): Promise<void> {
-    await this.#background.idle()
+  idle(): Promise<void> {
+    return this.#job.idle()
   }
 
-  async close(): Promise<void> {
-    await this.#background.close()
-    await this.#options.lease.release().catch(() => undefined)
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    const { read, lease, files, log } = this.#options
-    while (files && !signal.aborted && (await lease.take())) {
-      const isLeft = notInArray(recordings.file, [...this.#failed])
-      const [row] = await read
-        .select()
-        .from(recordings)
-        .where(and(isNull(recordings.peaks), isLeft))
-        .limit(1)
+  async #run({ signal, isMine }: Turn): Promise<void> {
+    const { files, log } = this.#parts
+    while (files && (await isMine())) {
+      const row = (await this.#next(gt(recordings.projectId, this.#lastProjectId))) ?? (await this.#next())
       if (!row) return
+      this.#lastProjectId = row.projectId
       await this.#compute(row, files).catch((error) => {
         if (!signal.aborted) log.warn({ error }, 'The waveform of a recording could not be computed')
         // The others need not wait for it. So many fail only because of what they have in common, such as the bucket.
@@ -74,16 +65,27 @@ export class PeaksBacklog {
     }
   }
 
-  async #compute(
-    { seq, file, key, bytes, contentType }: typeof recordings.$inferSelect,
-    files: RecordingFiles,
-  ): Promise<void> {
-    const { write, audio } = this.#options
+  async #next(isTurn?: SQL): Promise<Row | undefined> {
+    const isLeft = notInArray(recordings.file, [...this.#failed])
+    const [row] = await this.#parts.read
+      .select()
+      .from(recordings)
+      .where(and(isNull(recordings.peaks), isTurn, isLeft))
+      .orderBy(recordings.projectId, recordings.seq)
+      .limit(1)
+    return row
+  }
+
+  async #compute(row: Row, files: RecordingFiles): Promise<void> {
+    const { write, audio, onMeasured } = this.#parts
+    const { seq, projectId, file, key, bytes, contentType } = row
     const local = await files.local(file)
     // Deleted meanwhile, or lost: an empty waveform, so that it is not tried for ever.
-    const peaks = local
-      ? await audio.peaks({ path: local.path, key, bytes, contentType }).finally(local.release)
-      : new Uint8Array()
+    const { peaks, length } = local
+      ? await audio.peaks(projectId, { path: local.path, key, bytes, contentType }).finally(local.release)
+      : { peaks: new Uint8Array(), length: null }
+    if (row.durationSeconds === null && length && length.durationSeconds !== null)
+      await onMeasured(row, length)
     const isSame = and(eq(recordings.seq, seq), eq(recordings.file, file))
     await write
       .update(recordings)

@@ -1,19 +1,20 @@
 import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { AuditAction } from '../audit/actions.ts'
+import type { Holds } from '../calls/keeping/holds.ts'
+import type { CallRecording } from '../calls/schemas.ts'
+import type { Ingest } from '../calls/writing/ingest.ts'
+import type { Core } from '../core/core.ts'
 import { erasing } from '../db/erasing.ts'
-import type { SettingsOf } from '../db/project-settings.ts'
-import type { ReadDatabase } from '../db/reader.ts'
-import type { RecordHash } from '../db/record-hash.ts'
 import type { Requirement } from '../db/requirements.ts'
 import { calls, erasures, keys, projects, recordingFetches, recordings } from '../db/schema.ts'
-import { preparedQueries, type StoreOf } from '../db/store.ts'
+import { preparedQueries } from '../db/store.ts'
+import type { Erasure } from '../erasure/erasure.ts'
 import { AppError, callIsOnHold, callNotFound, callWasDeleted, forbidden, unavailable } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
-import type { Log } from '../observability/log.ts'
 import { Turns } from '../threads/turns.ts'
 import { type Arrived, receive } from './arrival.ts'
 import type { Draft, RecordingFiles } from './files.ts'
-import { decryptRange, frameBytes } from './frames.ts'
+import { damagedRecording, decryptRange, frameBytes, storedBytesOf } from './frames.ts'
 import { type Link, LinkTokens } from './links.ts'
 import type { KeptRecording } from './schemas.ts'
 
@@ -24,20 +25,8 @@ const partBytes = 4 * frameBytes
 
 type Row = typeof recordings.$inferSelect
 
-/** What `details.recording` says: see calls/schemas.ts. */
-export interface RecordingState {
-  state: 'none' | 'waiting' | 'kept' | 'failed' | 'expired'
-  reason: string | null
-  contentType: string | null
-  bytes: number | null
-  durationSeconds: number | null
-  channels: number | null
-  /** ISO 8601, UTC. */
-  keptAt: string | null
-}
-
 /** Of a recording that is not kept. */
-export const notKept: Omit<RecordingState, 'state'> = {
+export const notKept: Omit<CallRecording, 'state'> = {
   reason: null,
   contentType: null,
   bytes: null,
@@ -53,38 +42,18 @@ export interface Write {
   audited?: { by?: ActedBy | undefined; actions: readonly AuditAction[] }
 }
 
-/** The part of calls that sets what is told of their recordings. */
-export interface SetsRecording {
-  setRecording(projectId: number, id: string, state: RecordingState, write: Write): Promise<void>
-}
-
-interface RecordingsOptions {
-  read: ReadDatabase
-  store: StoreOf
-  recordHash: RecordHash
-  settingsOf: SettingsOf
+interface RecordingsParts {
   /** Null where nodes share no folder. */
   files: RecordingFiles | null
-  ingest: SetsRecording
-  holds: {
-    /** Which of the selected calls are on hold, and the requirement that no hold was set since. */
-    among(
-      db: ReadDatabase,
-      projectId: number,
-      selection: SQL,
-    ): Promise<{ seqs: ReadonlySet<number>; isAsSeen: Requirement }>
-  }
+  ingest: Pick<Ingest, 'setRecording'>
+  holds: Pick<Holds, 'among'>
   /** What can be told of a recording; null for what cannot. Never fails. */
-  probe(arrived: Arrived): Promise<Pick<Row, 'durationSeconds' | 'channels'>>
+  probe(projectId: number, arrived: Arrived): Promise<Pick<Row, 'durationSeconds' | 'channels'>>
   /** Called when a recording is kept. */
   onKept: () => void
-  /** Erases what a committed deletion leaves, the file included. */
-  erasure: { schedule(projectId: number): void }
-  config: { readonly recordingBytesMax: number }
+  erasure: Pick<Erasure, 'schedule'>
   /** Signs links. */
   secret: string
-  now: () => number
-  log: Pick<Log, 'error'>
 }
 
 /** A recording that is open: read it to the end, or close it. */
@@ -121,8 +90,9 @@ const queries = preparedQueries((db) => ({
     )
     .prepare(),
   byFile: db
-    .select({ seq: recordings.seq })
+    .select({ id: calls.id })
     .from(recordings)
+    .innerJoin(calls, eq(calls.seq, recordings.seq))
     .where(eq(recordings.file, sql.placeholder('file')))
     .prepare(),
   deleted: db
@@ -140,13 +110,13 @@ const queries = preparedQueries((db) => ({
 
 /** The recordings of calls: keep, open, delete. */
 export class Recordings {
-  readonly #options: RecordingsOptions
+  readonly #parts: Core & RecordingsParts
   readonly #tokens: LinkTokens
   readonly #turns = { uploads: new Turns(), downloads: new Turns() }
 
-  constructor(options: RecordingsOptions) {
-    this.#options = options
-    this.#tokens = new LinkTokens(options.secret)
+  constructor(core: Core, parts: RecordingsParts) {
+    this.#parts = { ...core, ...parts }
+    this.#tokens = new LinkTokens(parts.secret)
   }
 
   /**
@@ -160,7 +130,7 @@ export class Recordings {
     id: string,
     parts: AsyncIterable<Uint8Array>,
   ): Promise<{ kept: KeptRecording; isNew: boolean }> {
-    const { redact, recordings: fetched } = await this.#options.settingsOf(projectId)
+    const { redact, recordings: fetched } = await this.#parts.settingsOf(projectId)
     if (redact.length > 0 && fetched === 'off') throw redacts()
     if (await this.#wasDeleted(projectId, 'call', id)) throw callWasDeleted()
     return await this.#keep(projectId, id, parts)
@@ -205,16 +175,17 @@ export class Recordings {
     }: { keyId: string; expiresInSeconds?: number | undefined },
   ): Promise<{ token: string; expiresAt: string }> {
     const { file } = await this.#rowOf(projectId, id)
-    const expiresAt = this.#options.now() + expiresInSeconds * 1_000
+    const expiresAt = this.#parts.now() + expiresInSeconds * 1_000
     const token = this.#tokens.make({ file, keyId, expiresAt })
     return { token, expiresAt: new Date(expiresAt).toISOString() }
   }
 
-  /** @throws not_found */
-  async openLink(token: string): Promise<OpenRecording> {
+  /** @param enter called with the link's key before its file is opened @throws not_found, and what `enter` throws */
+  async openLink(token: string, enter: (keyId: string) => void): Promise<OpenRecording> {
     const link = this.#tokens.read(token)
-    if (!link || link.expiresAt <= this.#options.now()) throw noRecording()
+    if (!link || link.expiresAt <= this.#parts.now()) throw noRecording()
     const { id, recording } = await this.#linked(link)
+    enter(link.keyId)
     return await this.#open(id, recording)
   }
 
@@ -226,7 +197,7 @@ export class Recordings {
 
   /** The bytes of all recordings, by the public id of their project. */
   async bytesKept(): Promise<{ project: string; bytes: number }[]> {
-    return await this.#options.read
+    return await this.#parts.read
       .select({ project: projects.publicId, bytes: sql<number>`sum(bytes)` })
       .from(recordings)
       .innerJoin(projects, eq(projects.id, recordings.projectId))
@@ -235,7 +206,7 @@ export class Recordings {
 
   /** How many recordings a project has, and their bytes. */
   async usage(projectId: number): Promise<{ recordings: number; bytes: number }> {
-    const { readForConsole } = this.#options.store(projectId)
+    const { readForConsole } = this.#parts.store(projectId)
     const [row] = await readForConsole
       .select({ recordings: sql<number>`count(*)`, bytes: sql<number>`coalesce(sum(bytes), 0)` })
       .from(recordings)
@@ -258,18 +229,36 @@ export class Recordings {
     await this.#remove(projectId, id, 'expired', { actions: [] }, entry)
   }
 
+  /** Tells the length of a recording, which was not known when it arrived; not of one that is gone meanwhile. */
+  async setLength(row: Row, length: Pick<Row, 'durationSeconds' | 'channels'>): Promise<void> {
+    const { read, ingest } = this.#parts
+    const call = await queries(read).byFile.get({ file: row.file })
+    if (!call) return
+    const condition = sql`exists (select 1 from ${recordings} where file = ${row.file})`
+    const { durationSeconds, channels } = length
+    await ingest.setRecording(row.projectId, call.id, toState({ ...row, ...length }), {
+      beside: {
+        requirement: { condition, otherwise: () => new HasChanged() },
+        statements: () => [
+          sql`update ${recordings} set duration_seconds = ${durationSeconds}, channels = ${channels} where file = ${row.file}`,
+        ],
+      },
+      audited: { actions: [] },
+    })
+  }
+
   async #keep(
     projectId: number,
     id: string,
     parts: AsyncIterable<Uint8Array>,
     terms: Terms = {},
   ): Promise<{ kept: KeptRecording; isNew: boolean }> {
-    const { files, config, probe } = this.#options
+    const { files, config, probe } = this.#parts
     if (!files) throw notKeptHere()
     const limits = { files, bytesMax: config.recordingBytesMax, turns: this.#turns.uploads }
     const arrived = await receive(parts, limits)
     try {
-      const told = await probe(arrived)
+      const told = await probe(projectId, arrived)
       return await this.#commit(projectId, id, { arrived, told, terms, files })
     } catch (error) {
       await this.#settle(arrived.draft, files)
@@ -291,11 +280,11 @@ export class Recordings {
     { arrived, told, terms, files }: Commit,
     attempt = 1,
   ): Promise<{ kept: KeptRecording; isNew: boolean }> {
-    const { ingest, now, erasure, onKept, log } = this.#options
+    const { ingest, now, erasure, onKept, log } = this.#parts
     const { draft, key, contentType, bytes, sha256 } = arrived
     const { seq = null, recording: before = null } = (await this.#find(projectId, id)) ?? {}
     const isSame = before?.sha256 === sha256
-    if (isSame && (await isThere(files, before.file))) {
+    if (isSame && (await isThere(files, before))) {
       await draft.discard()
       return { kept: toKept(id, before), isNew: false }
     }
@@ -318,7 +307,7 @@ export class Recordings {
     } catch (error) {
       // The row names it wherever it is, and the next start moves it.
       log.error({ error }, 'A recording was not moved')
-      if (!(await isThere(files, draft.name))) throw unavailable('The recording was lost. Send it again.', 1)
+      if (!(await isThere(files, row))) throw unavailable('The recording was lost. Send it again.', 1)
     }
     if (before) erasure.schedule(projectId)
     onKept()
@@ -333,7 +322,7 @@ export class Recordings {
     entry?: SQL,
     attempt = 1,
   ): Promise<void> {
-    const { ingest, erasure } = this.#options
+    const { ingest, erasure } = this.#parts
     const { seq, recording } = (await this.#find(projectId, id)) ?? { seq: null, recording: null }
     if (seq === null) throw callNotFound()
     if (!recording) throw noRecording()
@@ -381,12 +370,12 @@ export class Recordings {
   /** Requests the erasure of the recording that is there. */
   #ledger(projectId: number, id: string, call: SQL): SQL {
     const isThere = sql`exists (select 1 from ${recordings} where seq = ${call})`
-    return erasing(this.#options, { projectId, kind: 'recording', id }, isThere)
+    return erasing(this.#parts, { projectId, kind: 'recording', id }, isThere)
   }
 
   /** Whether the call is on hold, and what must still be so when something is written, also by `others`. */
   async #holdsOn(projectId: number, seq: number | null, others = sql`true`) {
-    const { store, holds } = this.#options
+    const { store, holds } = this.#parts
     const { seqs, isAsSeen } = await holds.among(store(projectId).read, projectId, sql`select ${seq} as seq`)
     const condition = sql`(${isAsSeen.condition}) and (${others})`
     const requirement = { condition, otherwise: () => new HasChanged() }
@@ -394,7 +383,7 @@ export class Recordings {
   }
 
   async #find(projectId: number, id: string) {
-    return await queries(this.#options.store(projectId).read).byCall.get({ projectId, id })
+    return await queries(this.#parts.store(projectId).read).byCall.get({ projectId, id })
   }
 
   /** @throws not_found */
@@ -407,20 +396,24 @@ export class Recordings {
 
   /** @throws not_found */
   async #linked(link: Link) {
-    const { read, now } = this.#options
+    const { read, now } = this.#parts
     const found = await queries(read).byLink.get({ ...link, now: now() })
     if (!found) throw noRecording()
     return found
   }
 
   async #isNamed(file: string): Promise<boolean> {
-    return (await queries(this.#options.read).byFile.get({ file })) !== undefined
+    return (await queries(this.#parts.read).byFile.get({ file })) !== undefined
   }
 
   async #open(id: string, { file, key, contentType, bytes, sha256 }: Row): Promise<OpenRecording> {
-    const opened = await this.#options.files?.open(file)
+    const opened = await this.#parts.files?.open(file)
     if (!opened) throw noRecording()
     const { close } = opened
+    if ((await opened.bytes()) !== storedBytesOf(bytes)) {
+      await close()
+      throw damagedRecording()
+    }
     const { downloads } = this.#turns
     const isNamed = () => this.#isNamed(file)
     const parts = async function* (start: number, end: number) {
@@ -441,7 +434,7 @@ export class Recordings {
   }
 
   async #wasDeleted(projectId: number, kind: 'call' | 'recording', id: string): Promise<boolean> {
-    const { store, recordHash } = this.#options
+    const { store, recordHash } = this.#parts
     const hash = recordHash(projectId, kind, id)
     return (await queries(store(projectId).read).deleted.get({ projectId, kind, hash })) !== undefined
   }
@@ -466,16 +459,20 @@ function toKept(id: string, { contentType, bytes, durationSeconds, channels, sha
   return { id, contentType, bytes, durationSeconds, channels, sha256 }
 }
 
-function toState({ keptAt, ...row }: Told & Pick<Row, 'keptAt'>): RecordingState {
+function toState({ keptAt, ...row }: Told & Pick<Row, 'keptAt'>): CallRecording {
   const { contentType, bytes, durationSeconds, channels } = row
   const time = new Date(keptAt).toISOString()
   return { state: 'kept', reason: null, contentType, bytes, durationSeconds, channels, keptAt: time }
 }
 
-async function isThere(files: RecordingFiles, name: string): Promise<boolean> {
-  const file = await files.open(name)
-  await file?.close()
-  return file !== null
+/** Whether the file has the length that it should have. */
+async function isThere(
+  files: RecordingFiles,
+  { file, bytes }: Pick<Row, 'file' | 'bytes'>,
+): Promise<boolean> {
+  const opened = await files.open(file)
+  const stored = await opened?.bytes().finally(opened.close)
+  return stored === storedBytesOf(bytes)
 }
 
 /** Nothing was written: whoever writes looks at the call again. */

@@ -1,28 +1,25 @@
 import { inArray } from 'drizzle-orm'
-import type { ReadDatabase } from '../db/reader.ts'
+import type { Core } from '../core/core.ts'
 import { recordingRemovals, recordings } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
 import type { RecordingFiles } from './files.ts'
 
 const filesPerSlice = 500
 
-interface RemovedFilesOptions {
-  read: ReadDatabase
-  write: WriteDatabase
+interface RemovedFilesParts {
   files: RecordingFiles | null
 }
 
 /** The files of recordings that were deleted or replaced. Their keys are gone, so they are noise. */
 export class RemovedFiles {
-  readonly #options: RemovedFilesOptions
+  readonly #parts: Core & RemovedFilesParts
 
-  constructor(options: RemovedFilesOptions) {
-    this.#options = options
+  constructor(core: Core, parts: RemovedFilesParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** Removes them all. */
   async erase(): Promise<void> {
-    const { read, write, files } = this.#options
+    const { read, write, files } = this.#parts
     if (!files) return
     for (;;) {
       const rows = await read.select().from(recordingRemovals).limit(filesPerSlice)
@@ -36,7 +33,7 @@ export class RemovedFiles {
 
   /** Finishes what a kill has left: drafts that a row names are kept, and all others are removed. */
   async clearDrafts(): Promise<void> {
-    const { read, files } = this.#options
+    const { read, files } = this.#parts
     await files?.clear(async (names) => {
       const rows = await read
         .select({ file: recordings.file })

@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
+import type { OpenSessions } from '../access/people/open-sessions.ts'
 import type { ReadingNotes } from '../audit/reading.ts'
-import type { Admission } from '../http/admission.ts'
 import { byKey, callerContext } from '../http/caller.ts'
 import { consoleContext } from '../http/console-context.ts'
+import type { Http } from '../http/http.ts'
 import { readStream } from '../http/json-body.ts'
-import type { RequestContexts } from '../http/request-context.ts'
 import { byPerson, type Caller } from '../identity.ts'
 import { bodyOf } from '../validation.ts'
 import * as docs from './docs.ts'
@@ -13,14 +13,8 @@ import type { Recordings } from './recordings.ts'
 import { eachReleased } from './release.ts'
 import { NewLink } from './schemas.ts'
 
-interface UploadRoutesOptions {
-  recordings: Recordings
-  admission: Admission
-  contexts: RequestContexts
-}
-
 /** PUT /ingest/calls/:id/recording: the handler reads the body as it arrives. */
-export function recordingUploadRoutes({ recordings, admission, contexts }: UploadRoutesOptions) {
+export function recordingUploadRoutes({ admission, contexts }: Http, recordings: Recordings) {
   return new Elysia().use(callerContext()).put(
     '/ingest/calls/:id/recording',
     async ({ caller, params, request, set }) => {
@@ -49,16 +43,13 @@ interface Keyed {
   request: Request
 }
 
-interface RecordingRoutesOptions {
+interface Played {
   recordings: Recordings
   reading: ReadingNotes
-  contexts: RequestContexts
-  /** Where clients reach the service, if it is configured. */
-  publicUrl: string | null
 }
 
 /** /v1/calls/:id/recording, and what links open. */
-export function recordingRoutes({ recordings, reading, contexts, publicUrl }: RecordingRoutesOptions) {
+export function recordingRoutes({ contexts, limitRate, publicUrl }: Http, { recordings, reading }: Played) {
   const play = async ({ caller, params: { id }, request }: Keyed) => {
     const recording = await recordings.open(caller.projectId, id ?? '')
     void reading.listened(caller.projectId, byKey(caller), id ?? '')
@@ -66,7 +57,7 @@ export function recordingRoutes({ recordings, reading, contexts, publicUrl }: Re
   }
   const playLink = async ({ params, request }: Pick<Keyed, 'params' | 'request'>) => {
     const token = params.id ?? ''
-    const recording = await recordings.openLink(token)
+    const recording = await recordings.openLink(token, (keyId) => limitRate(request, keyId))
     const check = () => recordings.checkLink(token)
     return await answerRecording(request, recording, { contexts, check, isLink: true })
   }
@@ -93,16 +84,12 @@ export function recordingRoutes({ recordings, reading, contexts, publicUrl }: Re
     .get('/recordings/:id', playLink, { detail: docs.playLink })
 }
 
-interface ConsoleRecordingOptions {
-  recordings: Recordings
-  reading: ReadingNotes
-  contexts: RequestContexts
-  /** Checks whether the session is still valid, since a download may outlast it. */
-  sessions: { check(projectId: number, sessionId: string): Promise<void> }
-}
-
 /** /console/api/projects/:project/calls/:id/recording: what the console plays and draws. */
-export function consoleRecordingRoutes({ recordings, reading, contexts, sessions }: ConsoleRecordingOptions) {
+export function consoleRecordingRoutes(
+  { contexts }: Http,
+  sessions: Pick<OpenSessions, 'check'>,
+  { recordings, reading }: Played,
+) {
   return new Elysia({ prefix: '/console/api/projects/:project/calls/:id/recording' })
     .use(consoleContext())
     .get('', async ({ member: { projectId }, person, address, params: { id }, request }) => {

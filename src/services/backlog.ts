@@ -16,6 +16,9 @@ export async function readBacklog(db: ReadDatabase, { lateBefore }: { lateBefore
       webhooksFailing: count(sql`webhooks where failures > 0 and disabled_at is null`),
       webhooksSwitchedOff: count(sql`webhooks where disabled_reason is not null`),
       unreadableEvents: count(sql`source_failures`),
+      analysesPaused: count(
+        sql`analysis_pauses where reason <> 'budget' and project_id in (select project_id from analysis_queue)`,
+      ),
       erasures: count(sql`erasures where done_at is null`),
       lateErasures: count(sql`erasures where done_at is null and requested_at < ${lateBefore}`),
     })

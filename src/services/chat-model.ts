@@ -10,6 +10,8 @@ export interface ConfiguredModel extends Model {
   /** A document with more characters is longer than its context, whatever the language. */
   charsMax: number
   ask: AskModel
+  /** Asks for one word. @throws ModelUnavailable or RequestRefused */
+  probe(signal: AbortSignal): Promise<unknown>
 }
 
 const charsPerTokenMax = 16
@@ -22,14 +24,18 @@ export async function createChatModel(analysis: Config['analysis']): Promise<Con
   const { ChatModel } = await import('../analysis/chat-model.ts')
   const model = new ChatModel(analysis)
   const limited = createLimit({ atOnce: requestsAtOnce, perMinute: requestsPerMinute })
-  const asked: Pick<typeof model, 'ask'> = {
-    ask: (request, signal) => limited(() => model.ask(request, signal), signal),
-  }
   return {
     name: model.model,
     destination: model.destination,
     requestsAtOnce,
     charsMax: contextTokens * charsPerTokenMax,
-    ask: (rubric, transcript, signal) => judge({ rubric, transcript, model: asked, contextTokens, signal }),
+    probe: (signal) =>
+      model.ask({ messages: [{ role: 'user', content: 'Say yes.' }], schema: null, tokensMax: 8 }, signal),
+    ask: (projectId, rubric, transcript, signal) => {
+      const asked: Pick<typeof model, 'ask'> = {
+        ask: (request, signal) => limited(projectId, () => model.ask(request, signal), signal),
+      }
+      return judge({ rubric, transcript, model: asked, contextTokens, signal })
+    },
   }
 }

@@ -1,16 +1,20 @@
-import type {
-  CallFields,
-  SourceDetails,
-  SourceOptions,
-  SourceTurn,
-  SourceUpdate,
-  TimelineEntry,
-  TurnLatency,
+import {
+  type CallFields,
+  type CostPart,
+  type SourceDetails,
+  type SourceOptions,
+  type SourceTurn,
+  type SourceUpdate,
+  type TimelineEntry,
+  type TurnLatency,
+  type Usage,
+  usageCounts,
 } from './event.ts'
 import { instantMax } from './fields.ts'
 
 const turnsMax = 10_000
 const timelineEntriesMax = 2 * turnsMax
+const costEntriesMax = 50
 const nameCharsMax = 200
 const success = new Set(['true', 'passed', 'success', 'successful'])
 const fail = new Set(['false', 'failed', 'failure'])
@@ -31,8 +35,16 @@ export type EventCallFields = Known<
   }
 >
 
+/** What an event tells of costs: as much as is known of each part, and of each use of a model. */
+export interface EventCosts {
+  costParts?: readonly Partial<Known<CostPart>>[]
+  usage?: readonly EventUsage[]
+}
+export type EventUsage = Partial<Known<Usage>> & Pick<Usage, 'kind'>
+export type EventDetails = Partial<Known<Omit<SourceDetails, keyof EventCosts>>> & EventCosts
+
 /** An update without its unknown members, among which are negative costs and latencies, and a duration of 0. */
-export function updateOf(id: string, fields: EventCallFields, details: Known<SourceDetails>): SourceUpdate {
+export function updateOf(id: string, fields: EventCallFields, details: EventDetails): SourceUpdate {
   const change = {
     ...fields,
     duration: positive(fields.duration),
@@ -41,7 +53,59 @@ export function updateOf(id: string, fields: EventCallFields, details: Known<Sou
     occurredAt: isoTime(fields.occurredAt),
   }
   const [costUsd, latencyMs] = [notNegative(details.costUsd), notNegative(details.latencyMs)]
-  return { id, change: withoutUnknown(change), details: withoutUnknown({ ...details, costUsd, latencyMs }) }
+  const costs = { costParts: costPartsOf(details.costParts), usage: usageOf(details.usage) }
+  const known = withoutUnknown({ ...details, costUsd, latencyMs, ...costs })
+  return { id, change: withoutUnknown(change), details: known }
+}
+
+/** By the names of platforms' products; the first that matches counts. */
+const costKinds = [
+  [/vapi|platform|assistant|engine/i, 'platform'],
+  [/stt|asr|transcri|speech.to/i, 'stt'],
+  [/tts|speech|voice(?!mail|.?cancel)/i, 'tts'],
+  [/analysis|insight/i, 'analysis'],
+  [/llm|model|gpt|claude|gemini|inference/i, 'llm'],
+  [/transport|telephony|trunk|sip|call-control/i, 'telephony'],
+] as const
+
+export function costKindOf(name = '') {
+  return costKinds.find(([words]) => words.test(name))?.[1]
+}
+
+/** Those that have a name and a cost. */
+function costPartsOf(parts: EventCosts['costParts'] = []): CostPart[] {
+  const known = parts.flatMap(({ name, usd = -1, ...of }) => {
+    const part = { name: cut(name ?? ''), usd, kind: costKindOf(name), ...modelOf(of) }
+    return name === undefined || usd < 0 ? [] : [withoutUnknown(part)]
+  })
+  return known.slice(0, costEntriesMax)
+}
+
+/** The sums of each kind, provider and model. */
+function usageOf(entries: EventCosts['usage'] = []): Usage[] {
+  const sums = new Map<string, Usage>()
+  for (const entry of entries) {
+    const model: Usage = withoutUnknown({ kind: entry.kind, ...modelOf(entry) })
+    const key = JSON.stringify(model)
+    for (const name of usageCounts) {
+      const count = entry[name] ?? -1
+      if (count < 0 || count > Number.MAX_SAFE_INTEGER) continue
+      const { [name]: before = 0, ...sum } = sums.get(key) ?? model
+      sums.set(key, { ...sum, [name]: Math.round((before + count) * 1_000) / 1_000 })
+    }
+  }
+  return [...sums.values()].slice(0, costEntriesMax)
+}
+
+function modelOf({ provider = '', model = '' }: Partial<Known<CostPart>>) {
+  const named = (text: string) => (text === 'unknown' ? '' : cut(text))
+  return { provider: named(provider), model: named(model) }
+}
+
+/** The sum of the numbers that are known; undefined if none is. */
+export function sumOfKnown(...numbers: (number | undefined)[]): number | undefined {
+  const known = numbers.filter((number) => number !== undefined)
+  return known.length === 0 ? undefined : known.reduce((sum, number) => sum + number)
 }
 
 function notNegative(value: number | undefined): number | undefined {
@@ -93,10 +157,16 @@ function evaluationOf(value: unknown): string | undefined {
   return success.has(word) ? 'success' : fail.has(word) ? 'fail' : text
 }
 
-export function agentOf(id: string | undefined, name: string | undefined): SourceDetails['agent'] {
+/** Without what is not known, which the same agent keeps. @param version a text or a number */
+export function agentOf(id?: string, name?: string, version?: unknown): SourceDetails['agent'] {
   const known = id ?? name
   if (known === undefined) return undefined
-  return { id: cut(known), name: name === undefined ? null : cut(name) }
+  const isKnown = typeof version === 'string' || typeof version === 'number'
+  return withoutUnknown({
+    id: cut(known),
+    name: name && cut(name),
+    version: isKnown ? cut(`${version}`.trim()) : undefined,
+  })
 }
 
 /** Who called whom. @param numbers of the person and of the agent */

@@ -41,7 +41,11 @@ export const cartesia: Platform = {
         occurredAt: hasEnded ? endedAt : status === 'live' ? startedAt : analysed,
       },
       {
-        agent: agentOf(event.text('agent_id') ?? call.text('agent_id'), call.text('agent_name')),
+        agent: agentOf(
+          event.text('agent_id') ?? call.text('agent_id'),
+          call.text('agent_name'),
+          call.plain('deployment_version_id') ?? call.plain('deployment_id'),
+        ),
         timeline: conversation.timeline,
       },
     )

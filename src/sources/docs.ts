@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { jsonAnswer, pathParameter, problemAnswers } from '../http/openapi.ts'
-import { signedBodyBytesMax } from '../http/surface.ts'
+import { limits } from '../limits.ts'
 
 // What the OpenAPI document says about the route of sources.
 
@@ -36,7 +36,7 @@ export const receiveEvent = {
   ],
   requestBody: {
     required: true,
-    description: `Where the platform signs its requests and sends no secret, at most ${signedBodyBytesMax} bytes. Otherwise:`,
+    description: `Where the platform signs its requests and sends no secret, at most ${limits.signedBody.most} bytes. Otherwise:`,
     content: { 'application/json': { schema: { $ref: '#/components/schemas/JsonObject' }, example: event } },
   },
   responses: {
@@ -47,6 +47,7 @@ export const receiveEvent = {
       'not_found',
       'payload_too_large',
       'unsupported_media_type',
+      'rate_limited',
       'internal',
       'unavailable',
     ]),

@@ -25,7 +25,7 @@ export const dograh: Platform = {
         callAnalysis: objectOf(run.own('analysis')),
         createdAt: run.time('calledAt'),
       },
-      { agent: agentOf(name, name) },
+      { agent: agentOf(name, name, run.plain('definition_id')), costUsd: run.number('charge_usd') },
     )
   },
 

@@ -1,11 +1,14 @@
 import {
   agentOf,
   Conversation,
+  type EventCosts,
+  type EventUsage,
   isRecorded,
   latencyOf,
   medianOf,
   numbersOf,
   roleOf,
+  sumOfKnown,
   updateOf,
   withoutUnknown,
 } from './call-fields.ts'
@@ -77,13 +80,38 @@ function readCall(event: Fields, data: Fields): SourceUpdate {
       occurredAt: event.time('event_timestamp'),
     },
     {
-      agent: agentOf(data.text('agent_id'), data.text('agent_name')),
+      agent: agentOf(data.text('agent_id'), data.text('agent_name'), data.plain('version_id')),
       direction: directionOf(phone),
       costUsd: metadata.number('cost_fiat'),
+      ...readCosts(metadata.object('charging')),
       latencyMs: medianOf(conversation.timeline.flatMap(({ latencyMs }) => latencyMs?.total ?? [])),
       timeline: conversation.timeline,
     },
   )
+}
+
+/** Prices are in dollars; costs and charges are in credits. What was begun and thrown away has no price. */
+function readCosts(charging: Fields): EventCosts {
+  const models = charging.object('llm_usage').object('irreversible_generation').object('model_usage')
+  const [tts, asr] = [charging.object('tts_usage'), charging.object('asr_usage')]
+  const ofModel = (model: string): EventUsage => {
+    const tokens = (name: string) => models.object(model).object(name).number('tokens')
+    const [cachedTokens, cacheWriteTokens] = [tokens('input_cache_read'), tokens('input_cache_write')]
+    const inputTokens = sumOfKnown(tokens('input'), cachedTokens, cacheWriteTokens)
+    const outputTokens = tokens('output_total')
+    return { kind: 'llm', model, inputTokens, cachedTokens, cacheWriteTokens, outputTokens }
+  }
+  const spoken = {
+    characters: tts.number('total_characters'),
+    seconds: tts.number('total_audio_output_seconds'),
+  }
+  const prices = ['llm', 'platform'].map((name) => ({ name, usd: charging.number(`${name}_price`) }))
+  const ofVoice: EventUsage = { kind: 'tts', model: tts.text('primary_tts_model'), ...spoken }
+  const seconds = asr.number('total_audio_input_seconds')
+  return {
+    costParts: prices,
+    usage: [...models.names.map(ofModel), ofVoice, { kind: 'stt', model: asr.text('asr_model'), seconds }],
+  }
 }
 
 /** A call that was busy or not answered. */
@@ -100,7 +128,7 @@ function readFailure(event: Fields): SourceUpdate {
       calledNumber: body.phoneNumber('to_number') ?? body.phoneNumber('To'),
       occurredAt: event.time('event_timestamp'),
     },
-    { agent: agentOf(data.text('agent_id'), data.text('agent_name')) },
+    { agent: agentOf(data.text('agent_id'), data.text('agent_name'), data.plain('version_id')) },
   )
 }
 

@@ -1,16 +1,10 @@
 import { sql } from 'drizzle-orm'
+import type { Core } from '../core/core.ts'
+import type { Job } from '../core/jobs.ts'
 import { sources } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
-import type { Log } from '../observability/log.ts'
-import { Background } from '../threads/background.ts'
 
 const delayMs = 1_000
 const retryMs = 5_000
-
-interface EventCountsOptions {
-  write: WriteDatabase
-  log: Pick<Log, 'warn'>
-}
 
 interface Count {
   events: number
@@ -23,36 +17,34 @@ interface Count {
  * A process that is killed loses the counts of its last second, but no event.
  */
 export class EventCounts {
-  readonly #options: EventCountsOptions
-  readonly #background: Background
+  readonly #core: Core
+  readonly #job: Job
   /** By source. */
   #counts = new Map<string, Count>()
 
-  constructor(options: EventCountsOptions) {
-    this.#options = options
-    this.#background = new Background({
-      work: () => this.#write(),
+  constructor(core: Core) {
+    this.#core = core
+    this.#job = core.jobs.add({
+      name: 'event counts',
+      run: () => this.#write(),
       delayMs,
       retryMs,
-      onFailure: (error) =>
-        options.log.warn({ error }, 'The counts of events were not written and will be tried again'),
+      inEveryProcess: true,
+      atEnd: () => this.#write(),
+      failure: 'The counts of events were not written',
+      level: 'warn',
     })
   }
 
   add(sourceId: string, now: number): void {
     const { events, lastAt } = this.#counts.get(sourceId) ?? { events: 0, lastAt: 0 }
     this.#counts.set(sourceId, { events: events + 1, lastAt: Math.max(lastAt, now) })
-    this.#background.soon()
+    this.#job.soon()
   }
 
   /** Writes what has been counted. */
   flush(): Promise<void> {
-    return this.#background.now()
-  }
-
-  async close(): Promise<void> {
-    await this.flush().catch(() => undefined)
-    await this.#background.close()
+    return this.#job.now()
   }
 
   async #write(): Promise<void> {
@@ -63,7 +55,7 @@ export class EventCounts {
       const byId = JSON.stringify(Object.fromEntries(counts))
       const counted = (name: keyof Count) =>
         sql`(select value ->> ${sql.raw(`'${name}'`)} from json_each(${byId}) where key = sources.id)`
-      await this.#options.write.run(sql`
+      await this.#core.write.run(sql`
         update ${sources} set events = events + ${counted('events')},
           last_event_at = max(coalesce(last_event_at, 0), ${counted('lastAt')})
         where id in (select key from json_each(${byId}))`)

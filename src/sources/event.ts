@@ -23,14 +23,27 @@ export interface SourceTurn {
 
 /** What a platform tells beyond a call's thirteen fields. */
 export interface SourceDetails {
-  agent?: { id: string; name: string | null }
+  agent?: { id: string; name?: string; version?: string }
   direction?: 'inbound' | 'outbound' | 'web'
   recordingUrl?: string
   costUsd?: number
   latencyMs?: number
+  costParts?: CostPart[]
+  usage?: Usage[]
   timeline?: TimelineEntry[]
   metadata?: Record<string, unknown>
 }
+
+export type CostPart = { name: string; usd: number; kind?: string; provider?: string; model?: string }
+
+/** What was used of a model. */
+export type Usage = { kind: 'llm' | 'stt' | 'tts'; provider?: string; model?: string } & {
+  [Name in (typeof usageCounts)[number]]?: number
+}
+export const usageCounts = [
+  ...(['inputTokens', 'cachedTokens', 'cacheWriteTokens', 'audioInputTokens'] as const),
+  ...(['outputTokens', 'audioOutputTokens', 'characters', 'seconds'] as const),
+] as const
 
 export interface TimelineEntry {
   atSeconds: number

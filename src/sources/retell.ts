@@ -103,7 +103,7 @@ function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpd
   const isWhole = name === 'call_ended' || conversation.transcript.length > 0
   const own = analysis.own('custom_analysis_data')
   const milliseconds = positive(call.number('duration_ms'))
-  const cents = call.object('call_cost').number('combined_cost')
+  const costs = call.object('call_cost')
   return updateOf(
     id,
     {
@@ -123,7 +123,10 @@ function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpd
     {
       ...details,
       recordingUrl: call.openUrl('recording_url'),
-      costUsd: cents === undefined ? undefined : cents / 100,
+      costUsd: inDollars(costs.number('combined_cost')),
+      costParts: costs
+        .list('product_costs')
+        .map((cost) => ({ name: cost.text('product'), usd: inDollars(cost.number('cost')) })),
       latencyMs: call.object('latency').object('e2e').number('p50'),
       timeline: isWhole ? conversation.timeline : undefined,
       metadata: withoutUnknown({
@@ -132,6 +135,10 @@ function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpd
       }),
     },
   )
+}
+
+function inDollars(cents: number | undefined): number | undefined {
+  return cents === undefined ? undefined : cents / 100
 }
 
 function readCommon(call: Fields) {
@@ -152,7 +159,7 @@ function readCommon(call: Fields) {
       createdAt: startedAt,
     },
     details: {
-      agent: agentOf(call.text('agent_id'), call.text('agent_name')),
+      agent: agentOf(call.text('agent_id'), call.text('agent_name'), call.plain('agent_version')),
       direction,
     },
   }

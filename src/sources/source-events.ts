@@ -1,5 +1,9 @@
+import type { LookUps } from '../agents/look-ups.ts'
+import type { Ingest } from '../calls/writing/ingest.ts'
+import type { Core } from '../core/core.ts'
 import { AppError, unavailable } from '../errors.ts'
-import type { Fault, NamedRecording, SignedRequest } from './event.ts'
+import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
+import type { Fault, SignedRequest } from './event.ts'
 import type { EventCounts } from './event-counts.ts'
 import { answerTo, hasSecret, isSigned, platforms, readEvent, recordingIn } from './platforms.ts'
 import type { SourceFailures } from './source-failures.ts'
@@ -8,22 +12,16 @@ import type { Sources, WebhookSource } from './sources.ts'
 /** A full disk needs an operator, so an early retry is of no use. */
 const fullRetrySeconds = 60
 
-interface SourceEventsOptions {
+interface SourceEventsParts {
   sources: Sources
   failures: SourceFailures
   counts: EventCounts
   /** Creates or merges calls. */
-  ingest: { putEvent(projectId: number, id: string, event: object, source: string): Promise<void> }
+  ingest: Pick<Ingest, 'putEvent'>
   /** Queues recordings to be fetched, if the project keeps them. */
-  recordings: {
-    named(projectId: number, id: string, recording: NamedRecording & { sourceId: string }): Promise<void>
-  }
+  recordings: Pick<FetchQueue, 'named'>
   /** Answers questions from a platform's agent during a call. */
-  lookUps: {
-    /** Null for a body that is not a question. A failed search has an answer, too. */
-    answer(platform: string, projectId: number, body: unknown): Promise<object | null>
-  }
-  now: () => number
+  lookUps: Pick<LookUps, 'answer'>
 }
 
 /** Reads a body as JSON. @throws invalid_request */
@@ -31,10 +29,10 @@ type Parse = (body: Uint8Array) => unknown
 
 /** Receives the events that platforms send. */
 export class SourceEvents {
-  readonly #options: SourceEventsOptions
+  readonly #parts: Core & SourceEventsParts
 
-  constructor(options: SourceEventsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: SourceEventsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /**
@@ -49,7 +47,7 @@ export class SourceEvents {
 
   /** @throws invalid_signature */
   verify({ platform, secrets }: WebhookSource, signed: Pick<SignedRequest, 'headers' | 'body'>): void {
-    if (!isSigned(platforms[platform], { ...signed, now: this.#options.now() }, secrets)) throw notGenuine()
+    if (!isSigned(platforms[platform], { ...signed, now: this.#parts.now() }, secrets)) throw notGenuine()
   }
 
   /**
@@ -69,7 +67,7 @@ export class SourceEvents {
   }
 
   async #receive(source: WebhookSource, body: Uint8Array, parse: Parse): Promise<object> {
-    const { failures, counts, lookUps, now } = this.#options
+    const { failures, counts, lookUps, now } = this.#parts
     counts.add(source.id, now())
     const read = resultOf(() => parse(body))
     if (read.fault) {
@@ -89,7 +87,7 @@ export class SourceEvents {
    * @throws not_found
    */
   async readAgain(projectId: number, id: string): Promise<{ read: number; failed: number }> {
-    const { sources, failures } = this.#options
+    const { sources, failures } = this.#parts
     await sources.get(projectId, id)
     const source = await sources.open(id)
     const counted = { read: 0, failed: 0 }
@@ -133,12 +131,12 @@ export class SourceEvents {
     body: unknown,
   ) {
     const recording = recordingIn(platforms[platform], body, options)
-    if (recording) await this.#options.recordings.named(projectId, id, { ...recording, sourceId })
+    if (recording) await this.#parts.recordings.named(projectId, id, { ...recording, sourceId })
   }
 
   async #put({ projectId, platform }: WebhookSource, id: string, event: object): Promise<Fault | null> {
     try {
-      await this.#options.ingest.putEvent(projectId, id, event, platform)
+      await this.#parts.ingest.putEvent(projectId, id, event, platform)
       return null
     } catch (error) {
       if (error instanceof AppError) return faultOf(error)

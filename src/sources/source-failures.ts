@@ -1,10 +1,9 @@
 import { and, desc, eq, gt, isNotNull, type SQL, sql } from 'drizzle-orm'
+import type { Core } from '../core/core.ts'
 import { erasing } from '../db/erasing.ts'
-import type { ProjectSettings, SettingsOf } from '../db/project-settings.ts'
-import type { ReadDatabase } from '../db/reader.ts'
-import type { RecordHash } from '../db/record-hash.ts'
+import type { ProjectSettings } from '../db/project-settings.ts'
 import { erasures, sourceFailures, sources } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
+import type { Erasure } from '../erasure/erasure.ts'
 import { redactStrings } from '../redaction/redact-strings.ts'
 import { interimRedactor, isRedacting, keptNumber, type RedactText } from '../redaction/settings.ts'
 import { TimeSlices } from '../threads/time-slices.ts'
@@ -20,15 +19,9 @@ const textCharsMax = 300
 /** A failure as people see it: an event that could not be read. */
 export type FailureRecord = Awaited<ReturnType<SourceFailures['list']>>[number]
 
-interface SourceFailuresOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  recordHash: RecordHash
-  settingsOf: SettingsOf
+interface SourceFailuresParts {
   sources: Sources
-  /** Erases what a committed deletion leaves in free pages and logs. */
-  erasure: { schedule(projectId: number): void }
-  now: () => number
+  erasure: Pick<Erasure, 'schedule'>
 }
 
 /**
@@ -36,16 +29,16 @@ interface SourceFailuresOptions {
  * with the id of the call, so that they are erased with it.
  */
 export class SourceFailures {
-  readonly #options: SourceFailuresOptions
+  readonly #parts: Core & SourceFailuresParts
   readonly #slices = new TimeSlices()
 
-  constructor(options: SourceFailuresOptions) {
-    this.#options = options
+  constructor(core: Core, parts: SourceFailuresParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** Adds a failure, unless its call was deleted. @param body null if it is not JSON */
   async add(source: WebhookSource, fault: Fault, body: unknown): Promise<void> {
-    const { write, now, recordHash, settingsOf, erasure } = this.#options
+    const { write, now, recordHash, settingsOf, erasure } = this.#parts
     const { id, projectId } = source
     const { callId, event } = await this.#keptFrom(source, body, await settingsOf(projectId))
     const hash = callId === null ? '' : recordHash(projectId, 'call', callId)
@@ -70,8 +63,8 @@ export class SourceFailures {
 
   /** Newest first. @throws not_found */
   async list(projectId: number, sourceId: string) {
-    await this.#options.sources.get(projectId, sourceId)
-    const rows = await this.#options.read
+    await this.#parts.sources.get(projectId, sourceId)
+    const rows = await this.#parts.read
       .select({
         at: sourceFailures.at,
         callId: sourceFailures.callId,
@@ -92,7 +85,7 @@ export class SourceFailures {
 
   /** The next event that can be read again. One at a time, since each may be large. */
   async next(sourceId: string, afterSeq: number) {
-    const [row] = await this.#options.read
+    const [row] = await this.#parts.read
       .select({ seq: sourceFailures.seq, event: sql<string>`${sourceFailures.event}` })
       .from(sourceFailures)
       .where(and(this.#areOf(sourceId), isNotNull(sourceFailures.event), gt(sourceFailures.seq, afterSeq)))
@@ -103,7 +96,7 @@ export class SourceFailures {
 
   /** Deletes a failure whose event has been read. */
   async resolve({ id, projectId }: WebhookSource, seq: number): Promise<void> {
-    const { write, erasure } = this.#options
+    const { write, erasure } = this.#parts
     await write.batch({
       ledger: this.#erasing(projectId, id),
       deleted: write.delete(sourceFailures).where(eq(sourceFailures.seq, seq)),
@@ -113,7 +106,7 @@ export class SourceFailures {
 
   /** Deletes failures older than a week. */
   async expire(): Promise<void> {
-    const { read, write, now, erasure } = this.#options
+    const { read, write, now, erasure } = this.#parts
     const isOver = sql`${sourceFailures.at} <= ${now() - failuresKeptMs}`
     const over = await read
       .selectDistinct({ id: sourceFailures.sourceId, projectId: sourceFailures.projectId })
@@ -145,13 +138,13 @@ export class SourceFailures {
   }
 
   #erasing(projectId: number, id: string, condition?: SQL): SQL {
-    return erasing(this.#options, { projectId, kind: 'source', id }, condition)
+    return erasing(this.#parts, { projectId, kind: 'source', id }, condition)
   }
 
   #areOf(sourceId: string) {
     return and(
       eq(sourceFailures.sourceId, sourceId),
-      gt(sourceFailures.at, this.#options.now() - failuresKeptMs),
+      gt(sourceFailures.at, this.#parts.now() - failuresKeptMs),
     )
   }
 }

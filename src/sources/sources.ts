@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../audit/audit-trail.ts'
+import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import type { Core } from '../core/core.ts'
 import { erasing } from '../db/erasing.ts'
-import type { ReadDatabase } from '../db/reader.ts'
-import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject } from '../db/requirements.ts'
 import { projects, sourceFailures, sources } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
+import type { Erasure } from '../erasure/erasure.ts'
 import { type AppError, invalidRequest, notFound, refuseFields } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { toIso } from '../text/instant.ts'
@@ -17,6 +15,8 @@ import type { SourceOptions } from './event.ts'
 import { decode } from './signature.ts'
 
 const sourcesPerProjectMax = 100
+/** Of the sources with an API key that have verified no token yet, how many are tried. */
+const untriedSourcesMax = 20
 /** How long the previous secret is accepted after a rotation. */
 const overlapMs = 86_400_000
 /** An hour less than seven days, because deletions run once an hour. */
@@ -56,14 +56,8 @@ export interface OpenSource {
 /** A source to whose address its platform sends. */
 export type WebhookSource = OpenSource & { platform: WebhookPlatform }
 
-interface SourcesOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: Pick<AuditTrail, 'entry'>
-  recordHash: RecordHash
-  /** Erases what a committed deletion leaves in free pages and logs. */
-  erasure: { schedule(projectId: number): void }
-  now: () => number
+interface SourcesParts {
+  erasure: Pick<Erasure, 'schedule'>
 }
 
 const queries = preparedQueries((db) => {
@@ -72,14 +66,18 @@ const queries = preparedQueries((db) => {
       .select({ source: sources })
       .from(sources)
       .innerJoin(projects, and(eq(projects.id, sources.projectId), isNull(projects.deletedAt)))
-  const hasOption = sql`${sources.options} ->> ${sql.placeholder('option')} = ${sql.placeholder('value')}`
+  const isOf = (of: SQL) =>
+    sql`${of}.platform = 'livekit' and ${of}.options ->> 'apiKey' = ${sql.placeholder('apiKey')}`
+  // Whoever makes sources with another's API key keeps out none that has received something.
+  const isTried = sql`(${sources.events} > 0 or ${sources.id} in (select id from ${sources} as untried
+    where ${isOf(sql`untried`)} and events = 0 order by created_at desc, id desc limit ${untriedSourcesMax}))`
   return {
     byId: selected()
       .where(eq(sources.id, sql.placeholder('id')))
       .prepare(),
-    byOption: selected()
-      .where(and(eq(sources.platform, sql.placeholder('platform')), hasOption))
-      .orderBy(sources.createdAt, sources.id)
+    byApiKey: selected()
+      .where(and(isOf(sql`${sources}`), isTried))
+      .orderBy(sql`${sources.events} = 0`, desc(sources.createdAt))
       .prepare(),
   }
 })
@@ -89,10 +87,10 @@ const queries = preparedQueries((db) => {
  * be checked otherwise, and are returned only when they are made.
  */
 export class Sources {
-  readonly #options: SourcesOptions
+  readonly #parts: Core & SourcesParts
 
-  constructor(options: SourcesOptions) {
-    this.#options = options
+  constructor(core: Core, parts: SourcesParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** @throws invalid_request naming each bad field; forbidden unless `by` owns the project */
@@ -112,7 +110,7 @@ export class Sources {
     })
     const isMade = given === undefined && secretFrom === 'us'
     const secret = isMade ? newSecret() : (given ?? null)
-    const { write, audit, now } = this.#options
+    const { write, audit, now } = this.#parts
     const row = {
       id: `src_${randomBytes(16).toString('hex')}`,
       projectId,
@@ -123,7 +121,7 @@ export class Sources {
       createdAt: now(),
       createdBy,
     }
-    await write.batchIf([ownsProject(projectId, by), hasFewSources(projectId)], {
+    await write.batchIf([ownsProject(projectId, by), hasFewSources(projectId), hasOwnApiKey(row)], {
       created: write.insert(sources).values(row),
       entry: audit.entry({
         by,
@@ -164,7 +162,7 @@ export class Sources {
         : secret !== undefined && secretProblem(record.platform, secret),
     })
     const present = secret ?? newSecret()
-    const { write, audit, now, erasure } = this.#options
+    const { write, audit, now, erasure } = this.#parts
     const { rotated } = await write.batchIf([ownsProject(projectId, by)], {
       // An earlier previous secret is overwritten, so its bytes must be erased.
       ledger: this.#erasing(projectId, id),
@@ -185,17 +183,24 @@ export class Sources {
     return secret === undefined ? { ...after, secret: present } : after
   }
 
-  /** Changes some of the options. @throws invalid_request naming each bad one; not_found; forbidden unless `by` owns the project */
+  /**
+   * Changes some of the options. Another host needs the API key again, so that nobody has the stored one sent to theirs.
+   * @throws invalid_request naming each bad one; not_found; forbidden unless `by` owns the project
+   */
   async change(projectId: number, id: string, options: SourceOptions, by?: ActedBy): Promise<SourceRecord> {
     const record = await this.get(projectId, id)
     refuseFields(optionProblems(record.platform, options))
-    const { write, audit, erasure } = this.#options
-    await write.batchIf([ownsProject(projectId, by)], {
+    const { write, audit, erasure } = this.#parts
+    const before = sql`${sources.options}`
+    const isMoved = 'host' in options ? sql`${before} ->> 'host' is not ${options.host}` : sql`false`
+    const kept = sql`iif(${isMoved}, json_remove(${before}, '$.apiKey'), ${before})`
+    const { platform } = record
+    await write.batchIf([ownsProject(projectId, by), hasOwnApiKey({ id, projectId, platform, options })], {
       // A key that is replaced must be erased.
       ledger: this.#erasing(projectId, id),
       changed: write
         .update(sources)
-        .set({ options: sql`json_patch(${sources.options}, ${JSON.stringify(options)})` })
+        .set({ options: sql`json_patch(${kept}, ${JSON.stringify(options)})` })
         .where(isThis(projectId, id)),
       entry: audit.entry({ by, projectId, action: 'source_changed', target: labelOf(record), targetRef: id }),
     })
@@ -205,7 +210,7 @@ export class Sources {
 
   /** Takes effect with the next request. Secrets and failures are erased like a deleted record. @throws not_found */
   async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
-    const { write, audit, erasure } = this.#options
+    const { write, audit, erasure } = this.#parts
     const record = await this.get(projectId, id)
     const { deleted } = await write.batchIf([ownsProject(projectId, by)], {
       ledger: this.#erasing(projectId, id),
@@ -224,14 +229,14 @@ export class Sources {
     return { ...source, platform }
   }
 
-  /** The sources of a platform, in any project, whose option has this value; the oldest first. */
-  async openAll(platform: PlatformName, option: string, value: string): Promise<OpenSource[]> {
-    const found = await queries(this.#options.read).byOption.all({ platform, option, value })
+  /** The sources of LiveKit with this API key, in any project; those that have received something first. */
+  async openByApiKey(apiKey: string): Promise<OpenSource[]> {
+    const found = await queries(this.#parts.read).byApiKey.all({ apiKey })
     return found.map(({ source }) => this.#open(source))
   }
 
   async #find(id: string): Promise<OpenSource> {
-    const found = await queries(this.#options.read).byId.get({ id })
+    const found = await queries(this.#parts.read).byId.get({ id })
     if (!found) throw noSuchSource()
     return this.#open(found.source)
   }
@@ -239,7 +244,7 @@ export class Sources {
   #open(row: typeof sources.$inferSelect): OpenSource {
     const { id, projectId, platform, secret, previousSecret, previousSecretUntil, options } = row
     if (!isPlatform(platform)) throw noSuchSource()
-    const isOverlap = previousSecretUntil !== null && this.#options.now() < previousSecretUntil
+    const isOverlap = previousSecretUntil !== null && this.#parts.now() < previousSecretUntil
     const secrets = [secret, isOverlap ? previousSecret : null].filter((each) => each !== null)
     return { id, projectId, platform, secrets, options }
   }
@@ -251,7 +256,7 @@ export class Sources {
 
   /** Erases previous secrets a day after their rotation. */
   async expireSecrets(): Promise<void> {
-    const { read, write, now, erasure } = this.#options
+    const { read, write, now, erasure } = this.#parts
     const isOver = sql`${sources.previousSecretUntil} <= ${now()}`
     const over = await read
       .select({ id: sources.id, projectId: sources.projectId })
@@ -270,11 +275,11 @@ export class Sources {
   }
 
   #erasing(projectId: number, id: string): SQL {
-    return erasing(this.#options, { projectId, kind: 'source', id })
+    return erasing(this.#parts, { projectId, kind: 'source', id })
   }
 
   async #select(where: SQL | undefined): Promise<SourceRecord[]> {
-    const { read, now } = this.#options
+    const { read, now } = this.#parts
     const failures = sql<number>`(select count(*) from ${sourceFailures}
       where source_id = ${sources.id} and at > ${now() - failuresKeptMs})`
     const rows = await read
@@ -393,6 +398,21 @@ function hasFewSources(projectId: number) {
       invalidRequest([
         { field: 'project', message: `already has ${sourcesPerProjectMax} sources, the most it can have` },
       ]),
+  }
+}
+
+/** Whether no other source of LiveKit in the project has its API key. */
+function hasOwnApiKey({
+  id,
+  projectId,
+  platform,
+  options,
+}: Pick<typeof sources.$inferSelect, 'id' | 'projectId' | 'platform'> & { options: SourceOptions }) {
+  return {
+    condition: sql`${platform} <> 'livekit' or not exists (select 1 from ${sources} where platform = 'livekit'
+      and options ->> 'apiKey' = ${options.apiKey ?? null} and project_id = ${projectId} and id <> ${id})`,
+    otherwise: () =>
+      invalidRequest([{ field: 'options.apiKey', message: 'is that of another source of the project' }]),
   }
 }
 

@@ -2,12 +2,12 @@ import {
   agentOf,
   Conversation,
   type EventCallFields,
-  type Known,
+  type EventDetails,
   secondsBetween,
   updateOf,
   withoutUnknown,
 } from './call-fields.ts'
-import type { Platform, SourceDetails, SourceOptions } from './event.ts'
+import type { Platform, SourceOptions } from './event.ts'
 import { type Fields, isObject } from './fields.ts'
 import { isEd25519, isRecent, readDigits } from './signature.ts'
 
@@ -83,7 +83,7 @@ type Read = (
   payload: Fields,
   occurredAt: number | undefined,
   options: SourceOptions,
-) => { change: EventCallFields; details?: Known<SourceDetails> }
+) => { change: EventCallFields; details?: EventDetails }
 
 /** For events whose fields no other event has: without a time, they make no other event count as late. */
 const timeless = { occurredAt: undefined }
@@ -132,6 +132,10 @@ const events: Record<string, Read> = {
         (payload.text('currency') ?? currencyOf(payload)) === 'USD'
           ? payload.number('total_cost')
           : undefined,
+      costParts: payload.list('cost_parts').map((part) => ({
+        name: part.text('call_part'),
+        usd: part.text('currency') === 'USD' ? part.number('cost') : undefined,
+      })),
     },
   }),
 }

@@ -1,6 +1,8 @@
 import {
   agentOf,
   Conversation,
+  costKindOf,
+  type EventCosts,
   latencyOf,
   medianOf,
   numbersOf,
@@ -8,6 +10,7 @@ import {
   readLabelled,
   roleOf,
   secondsBetween,
+  sumOfKnown,
   updateOf,
   withoutUnknown,
 } from './call-fields.ts'
@@ -176,6 +179,7 @@ function readReport(message: Fields): SourceUpdate {
         artifact.openUrl('recordingUrl') ??
         message.openUrl('recordingUrl'),
       costUsd: message.number('cost'),
+      ...readCosts(message),
       latencyMs: medianOf(latencies.flatMap(({ total }) => total ?? [])),
       timeline: withLatencies(conversation, latencies),
       metadata: withoutUnknown({ interruptions: performance.number('numAssistantInterrupted') }),
@@ -193,6 +197,8 @@ function readCommon(message: Fields) {
     phoneNumber.phoneNumber('number') ??
     phoneNumber.phoneNumber('sipUri') ??
     call.object('phoneNumber').phoneNumber('twilioPhoneNumber')
+  // Null for a squad, and for an assistant that was made for the call.
+  const version = 'assistantVersion'
   const agentId = call.text('assistantId') ?? call.text('squadId') ?? call.text('workflowId')
   const change = {
     ...numbersOf(direction, { person, own }),
@@ -202,7 +208,51 @@ function readCommon(message: Fields) {
   return {
     id: call.required('id'),
     change,
-    details: { direction, agent: agentOf(agentId, part('assistant').text('name')) },
+    details: {
+      direction,
+      agent: agentOf(agentId, part('assistant').text('name'), message.plain(version) ?? call.plain(version)),
+    },
+  }
+}
+
+function readCosts(message: Fields): EventCosts {
+  const costs = message.list('costs').map(readCost)
+  if (costs.length > 0) return { costParts: costs, usage: costs }
+  const sums = (message.has('costBreakdown') ? message : message.object('call')).object('costBreakdown')
+  const analyses = sums.object('analysisCostBreakdown')
+  const ofAnalyses = ['summary', 'structuredData', 'successEvaluation', 'structuredOutput']
+  const usd = sumOfKnown(...ofAnalyses.map((name) => analyses.number(name)))
+  const parts = ['transport', 'stt', 'llm', 'tts', 'vapi', 'chat']
+  const [inputTokens, outputTokens] = [sums.number('llmPromptTokens'), sums.number('llmCompletionTokens')]
+  const cachedTokens = sums.number('llmCachedPromptTokens')
+  return {
+    costParts: [...parts.map((name) => ({ name, usd: sums.number(name) })), { name: 'analysis', usd }],
+    usage: [
+      { kind: 'llm', inputTokens, cachedTokens, outputTokens },
+      { kind: 'tts', characters: sums.number('ttsCharacters') },
+    ],
+  }
+}
+
+/** A part of the cost, and what was used for it. */
+function readCost(cost: Fields) {
+  const name = cost.text('type')
+  const costKind = costKindOf(name)
+  const kind = costKind === 'stt' || costKind === 'tts' ? costKind : ('llm' as const)
+  // A whole configuration, with prompts and keys.
+  const model = cost.object(kind === 'llm' ? 'model' : (name ?? ''))
+  const minutes = kind === 'stt' ? cost.number('minutes') : undefined
+  return {
+    name,
+    usd: cost.number('cost'),
+    kind,
+    provider: cost.text('provider') ?? model.text('provider'),
+    model: model.text('model'),
+    inputTokens: cost.number('promptTokens'),
+    cachedTokens: cost.number('cachedPromptTokens'),
+    outputTokens: cost.number('completionTokens'),
+    characters: cost.number('characters'),
+    seconds: minutes && minutes * 60,
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Config, ConfigError, loadConfig } from '../config.ts'
+import { isEmptyFile } from '../db/unusable.ts'
 import { AppError } from '../errors.ts'
 import type { PeerAddress } from '../http/client-address.ts'
 import { type OpenLog, openLog } from '../observability/log.ts'
@@ -7,6 +8,7 @@ import { openServices, type Services } from '../services/services.ts'
 import { networkCode } from '../text/connection-problem.ts'
 import { version } from '../version.ts'
 import { bootstrap, type FirstStart } from './bootstrap.ts'
+import { Serving, type ServingOptions } from './serving.ts'
 import type { WorkerListens } from './supervisor.ts'
 
 const drainWithinMs = 7_000
@@ -102,24 +104,34 @@ async function run(
   }
   process.on('uncaughtException', die)
   process.on('unhandledRejection', die)
-  const opening = openServices({
-    config,
-    log,
-    role: 'service',
-    onDamage: die,
-    ...(worker !== null && worker > 0 ? { ownerWaitMs: 0 } : {}),
-  })
-  // The indexes are loaded while the server is made.
-  const started = opening.then((services) => services.start())
-  started.catch(() => undefined)
-  const [services, { createServer }] = await Promise.all([opening, import('../server.ts')])
-  const app = createServer(services, peerAddress, recordRequest, keepOpen)
+  const open: ServingOptions['open'] = async (onBack, isFirst) => {
+    const opening = openServices({
+      config,
+      log,
+      role: 'service',
+      onDamage: die,
+      onBack,
+      createsDatabase: isFirst,
+      ...(worker !== null && worker > 0 ? { ownerWaitMs: 0 } : {}),
+    })
+    // The indexes are loaded while the server is made.
+    const started = opening.then((services) => services.start())
+    started.catch(() => undefined)
+    const [services, { createServer }] = await Promise.all([opening, import('../server.ts')])
+    const { fetch } = createServer(services, peerAddress, recordRequest, keepOpen)
+    return { services, started, fetch }
+  }
+  const isAway = () => isEmptyFile(config.databaseFile ?? '')
+  const serving = new Serving({ open, isAway, onFailure: die })
+  const { services, started } = await serving.opened
   const { port, host, keepAliveSeconds } = config
-  const options = { port, host, keepAliveSeconds, sharesPort: worker !== null, fetch: app.fetch }
+  const fetch = (request: Request) => serving.fetch(request)
+  const options = { port, host, keepAliveSeconds, sharesPort: worker !== null, fetch }
   const server = await listen(options).catch((error) => {
     throw new Error(listenProblem(options, error), { cause: error })
   })
-  services.listensAt(config.publicUrl ?? server.origin)
+  serving.address = config.publicUrl ?? server.origin
+  services.listensAt(serving.address)
   // Last, when nothing can fail any more: the start that makes the key must also print it.
   const first = await bootstrap(services)
 
@@ -129,11 +141,13 @@ async function run(
     isStopping = true
     void setTimeout(closeWithinMs).then(() => die(new Error('Closing took too long')))
     log.info({ signal }, 'closing')
+    serving.isEnding = true
+    const { services: last } = await serving.opened
     // Readers that wait for changes are answered, and their streams end.
-    await services.changeWatch.close()
+    await last.changeWatch.close()
     await Promise.race([server.drain(), setTimeout(drainWithinMs)])
     await server.close()
-    await services.close()
+    await last.close()
     log.info({ signal }, 'closed')
     await closeLog()
     process.exit(0)

@@ -17,7 +17,8 @@ const formula = /^(\t|\s*[=+@＝＋＠－-])/
  * Europe: it takes our quotation marks for text, and line ends for the end of a row.
  */
 const innerFormula = /(?<=[;\t\r\n][\s"]*)[=+@＝＋＠－-]/g
-const phoneNumber = /^\+\d[\d ().\-/]*$/
+/** At least seven digits, and no two signs in a row: what else begins with a plus may be computed. */
+const phoneNumber = /^(?!.*[+./-]{2})(?=(?:\D*\d){7})\+[\d ().\-/]+$/
 
 function toCell(value: string | number | boolean | null): string {
   const text = String(value ?? '')

@@ -1,3 +1,5 @@
+import { unavailable } from '../errors.ts'
+
 interface Job<Result> {
   result: Promise<Result>
   start(): void
@@ -11,16 +13,24 @@ interface Job<Result> {
 export class FairQueue<Result> {
   /** The jobs that wait, by name, of the projects in the order of their turns. */
   readonly #waiting = new Map<number | null, Map<string, Job<Result>>>()
+  readonly #waitingMax: number
   #isBusy = false
+
+  /** @param waitingMax how many jobs of a project may wait */
+  constructor(waitingMax = Number.POSITIVE_INFINITY) {
+    this.#waitingMax = waitingMax
+  }
 
   /**
    * @param projectId null for work of no project
    * @param name equal for equal jobs
+   * @throws unavailable while too many jobs of the project wait
    */
   do(projectId: number | null, name: string, work: () => Promise<Result>): Promise<Result> {
     const jobs = this.#waiting.get(projectId) ?? new Map<string, Job<Result>>()
     const equal = jobs.get(name)
     if (equal) return equal.result
+    if (jobs.size >= this.#waitingMax) throw unavailable('Too many such requests of the project wait.')
     let start = () => {}
     const turn = new Promise<void>((resolve) => {
       start = resolve

@@ -9,29 +9,48 @@ interface LimitOptions {
   perMinute: number
 }
 
-/** Runs each work once there is room for it, in order. The function it returns rejects when the signal aborts. */
+/**
+ * Runs each work once there is room for it: the projects take turns, and the works of each are run in order. The function
+ * it returns rejects when the signal aborts.
+ */
 export function createLimit({ atOnce, perMinute }: LimitOptions) {
   let running = 0
   let readyAt = 0
-  const waiting: (() => void)[] = []
-  const place = (signal: AbortSignal) =>
+  /** Of the projects in the order of their turns. */
+  const waiting = new Map<number, (() => void)[]>()
+  const place = (projectId: number, signal: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
+      const own = waiting.get(projectId) ?? []
       const take = () => {
         signal.removeEventListener('abort', giveUp)
         resolve()
       }
       const giveUp = () => {
-        waiting.splice(waiting.indexOf(take), 1)
+        own.splice(own.indexOf(take), 1)
         reject(signal.reason)
       }
-      waiting.push(take)
+      own.push(take)
+      waiting.set(projectId, own)
       signal.addEventListener('abort', giveUp, { once: true })
     })
-  return async function run<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const takeNext = () => {
+    for (const [projectId, own] of waiting) {
+      const next = own.shift()
+      waiting.delete(projectId)
+      if (own.length > 0) waiting.set(projectId, own)
+      if (next) return next
+    }
+    return undefined
+  }
+  return async function run<Result>(
+    projectId: number,
+    work: () => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
     signal.throwIfAborted()
-    // Whoever ends hands its place to the first that waits.
+    // Whoever ends hands its place to the next that waits.
     if (running < atOnce) running++
-    else await place(signal)
+    else await place(projectId, signal)
     try {
       if (perMinute > 0) {
         const now = performance.now()
@@ -40,7 +59,7 @@ export function createLimit({ atOnce, perMinute }: LimitOptions) {
       }
       return await work()
     } finally {
-      const next = waiting.shift()
+      const next = takeNext()
       if (next) next()
       else running--
     }

@@ -1,5 +1,5 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
-import type { ReadDatabase } from '../db/reader.ts'
+import type { Core } from '../core/core.ts'
 import { ownsProject } from '../db/requirements.ts'
 import {
   calls,
@@ -9,7 +9,6 @@ import {
   webhookAttempts,
   webhookQueue,
 } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
@@ -60,28 +59,25 @@ export interface WebhookMessage {
   callId: string | null
 }
 
-interface DeliveriesOptions {
-  read: ReadDatabase
-  write: WriteDatabase
+interface DeliveriesParts {
   webhooks: Webhooks
   messages: Messages
   addresses: Addresses
-  now: () => number
 }
 
 /** What was sent to a webhook, what it would get now, and sending it again. */
 export class Deliveries {
-  readonly #options: DeliveriesOptions
+  readonly #parts: Core & DeliveriesParts
   #tests = 0
 
-  constructor(options: DeliveriesOptions) {
-    this.#options = options
+  constructor(core: Core, parts: DeliveriesParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** The newest attempts, newest first. @throws not_found */
   async list(projectId: number, id: string, { isFailed = false } = {}): Promise<WebhookAttempt[]> {
-    await this.#options.webhooks.find(projectId, id)
-    const rows = await this.#options.read
+    await this.#parts.webhooks.find(projectId, id)
+    const rows = await this.#parts.read
       .select(attemptColumns)
       .from(webhookAttempts)
       .where(
@@ -97,10 +93,10 @@ export class Deliveries {
 
   /** @throws not_found */
   async get(projectId: number, id: string, messageId: string): Promise<WebhookMessage> {
-    const endpoint = await this.#options.webhooks.find(projectId, id)
+    const endpoint = await this.#parts.webhooks.find(projectId, id)
     const sent = await this.#sent(projectId, id, messageId)
-    const message = sent.event && (await this.#options.messages.of(endpoint, sent.event))
-    const [waiting] = await this.#options.read
+    const message = sent.event && (await this.#parts.messages.of(endpoint, sent.event))
+    const [waiting] = await this.#parts.read
       .select({ dueAt: webhookQueue.dueAt })
       .from(webhookQueue)
       .where(waitsAgain(id, sent))
@@ -124,7 +120,7 @@ export class Deliveries {
     messageId: string,
     by: ActedBy,
   ): Promise<{ id: string; resent: true }> {
-    const { write, webhooks, now } = this.#options
+    const { write, webhooks, now } = this.#parts
     const { disabledAt } = await webhooks.find(projectId, id)
     if (disabledAt !== null) throw webhookIsOff()
     const sent = await this.#sent(projectId, id, messageId)
@@ -149,7 +145,7 @@ export class Deliveries {
     event: WebhookEvent,
     by: ActedBy,
   ): Promise<{ messageId: string }> {
-    const { write, webhooks, addresses, now } = this.#options
+    const { write, webhooks, addresses, now } = this.#parts
     const { url, secret } = await webhooks.find(projectId, id)
     await webhooks.note(projectId, id, 'webhook_tested', by)
     if (this.#tests >= testsMax) throw tooManyTests()
@@ -172,7 +168,7 @@ export class Deliveries {
 
   /** @throws not_found */
   async #sent(projectId: number, id: string, messageId: string): Promise<Sent> {
-    const attempts = await this.#options.read
+    const attempts = await this.#parts.read
       .select({
         ...attemptColumns,
         answer: webhookAttempts.answer,
@@ -186,7 +182,7 @@ export class Deliveries {
     const [newest] = attempts
     if (!newest) throw new AppError('not_found', 'Not found', { detail: 'There is no such message.' })
     const source = sourceOf(projectId, newest)
-    const [now] = source ? await this.#options.read.all<RecordNow>(source) : []
+    const [now] = source ? await this.#parts.read.all<RecordNow>(source) : []
     // A newer process on the same database may record other events.
     const event = newest.event as WebhookEvent
     const { kind, record } = newest

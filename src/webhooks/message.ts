@@ -1,23 +1,17 @@
 import { createHash } from 'node:crypto'
-import type { RecordHash } from '../db/record-hash.ts'
+import type { Calls } from '../calls/calls.ts'
+import type { Core } from '../core/core.ts'
+import type { Knowledge } from '../knowledge/knowledge.ts'
 import { bodyFor } from './alert-bodies.ts'
 import type { WebhookEvent } from './events.ts'
 import type { Endpoint, QueuedEvent, WebhookQueue } from './queue.ts'
 
 const idChars = 32
 
-interface Documents {
-  /** The documents of records of one kind, as JSON by row number. Deleted records are absent. */
-  documents(projectId: number, seqs: readonly number[], isDetailed: boolean): Promise<Map<number, string>>
-}
-
-interface MessagesOptions {
+interface MessagesParts {
   queue: Pick<WebhookQueue, 'deletedRef' | 'isPending'>
-  recordHash: RecordHash
-  calls: Documents
-  knowledge: Documents
-  /** The database's generation: a restore changes it, after which row numbers are used again. */
-  generation: string
+  calls: Pick<Calls, 'documents'>
+  knowledge: Pick<Knowledge, 'documents'>
 }
 
 /** A message as it is sent. */
@@ -31,10 +25,10 @@ export interface Message {
 
 /** Builds messages from queued events and the records as they are stored now. */
 export class Messages {
-  readonly #options: MessagesOptions
+  readonly #parts: Core & MessagesParts
 
-  constructor(options: MessagesOptions) {
-    this.#options = options
+  constructor(core: Core, parts: MessagesParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** Null when there is nothing to send: the item is no longer ready, or its project was deleted. */
@@ -51,7 +45,7 @@ export class Messages {
     if (kind === 'erasure' || record === null)
       return this.#message(row, row.ref ?? '', { erasure: { id: row.ref, calls: erasedCalls } })
     if (recordId === null || row.ref !== null) return await this.#deletion(row)
-    const { queue, recordHash, calls, knowledge } = this.#options
+    const { queue, recordHash, calls, knowledge } = this.#parts
     if (row.event === 'knowledge.ready' && (await queue.isPending(record))) return null
     const records = kind === 'call' ? calls : knowledge
     const documents = await records.documents(projectId, [record], isDetailed)
@@ -66,7 +60,7 @@ export class Messages {
   }
 
   async #deletion(row: QueuedEvent): Promise<Message | null> {
-    const ref = row.ref ?? (await this.#options.queue.deletedRef(row))
+    const ref = row.ref ?? (await this.#parts.queue.deletedRef(row))
     const event = row.kind === 'call' ? 'call.deleted' : 'knowledge.deleted'
     return ref === null ? null : this.#message({ ...row, event }, ref, {})
   }
@@ -75,7 +69,7 @@ export class Messages {
   #message(row: QueuedEvent & { event: WebhookEvent }, ref: string, members: object, document = ''): Message {
     const { id, event, seq, at } = row
     const data = JSON.stringify({ seq, ref, ...members }).slice(0, -1)
-    const name = `${this.#options.generation}\n${id}\n${seq}`
+    const name = `${this.#parts.generation}\n${id}\n${seq}`
     return {
       id: `msg_${createHash('sha256').update(name).digest('hex').slice(0, idChars)}`,
       ref,

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { Core } from '../core/core.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { projects, webhookAttempts, webhookQueue, webhooks } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
@@ -123,11 +124,6 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
-interface QueueOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-}
-
 /**
  * The queue of events to send. Triggers fill it, in the transaction of the change. Of the rows of one record and
  * endpoint, only the earliest has a due time; its deletion makes the next one due. The row of a live call's change stays
@@ -137,7 +133,7 @@ export class WebhookQueue {
   readonly #read: ReadDatabase
   readonly #write: WriteDatabase
 
-  constructor({ read, write }: QueueOptions) {
+  constructor({ read, write }: Pick<Core, 'read' | 'write'>) {
     this.#read = read
     this.#write = write
   }

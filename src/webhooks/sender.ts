@@ -1,14 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Lease } from '../db/lease.ts'
-import type { OpenDatabase } from '../db/open.ts'
-import type { Log } from '../observability/log.ts'
-import { Background } from '../threads/background.ts'
+import type { Core } from '../core/core.ts'
+import type { Job, Turn } from '../core/jobs.ts'
 import type { Addresses } from './addresses.ts'
 import { failingMsMax } from './events.ts'
 import type { Message, Messages } from './message.ts'
 import { isSuccess, Poster } from './post.ts'
 import type { Endpoint, Outcome, QueuedEvent, WebhookQueue } from './queue.ts'
 import { signedHeaders } from './signing.ts'
+import type { Webhooks } from './webhooks.ts'
 
 const retryMsMax = 30_000
 const lookEveryMs = 1_000
@@ -30,16 +29,11 @@ const rowsPerRead = 64
 /** With so many outcomes to record, nothing more is sent to an endpoint. */
 const unrecordedMax = 512
 
-interface SenderOptions {
-  database: Pick<OpenDatabase, 'onCommit'>
+interface SenderParts {
   queue: WebhookQueue
   messages: Messages
   addresses: Addresses
-  webhooks: { switchOff(endpoint: Endpoint, reason: string): Promise<void> }
-  /** Held by the one node that sends, of several on one database. */
-  lease: Pick<Lease, 'take' | 'release'>
-  now: () => number
-  log: Pick<Log, 'warn'>
+  webhooks: Pick<Webhooks, 'switchOff'>
   timeoutMs?: number
 }
 
@@ -75,67 +69,54 @@ class Lane {
 
 /** Sends the queued events, in the process that owns the folder. A slow endpoint does not delay the others. */
 export class WebhookSender {
-  readonly #options: SenderOptions
+  readonly #parts: Core & SenderParts
   readonly #poster: Poster
   readonly #lanes = new Map<string, Lane>()
-  readonly #sending = new Set<Promise<void>>()
-  readonly #aborting = new AbortController()
-  readonly #sendingDue: Background
+  readonly #job: Job<QueuedEvent>
   /** Separate, so that sending does not wait for commits. */
-  readonly #recording: Background
+  readonly #recording: Job
   readonly #outcomes: Outcome[] = []
-  /** One function, so that it is called once, however often `start` is. */
-  readonly #readQueue = () => this.#sendingDue.soon()
   #prunedAt = 0
 
-  constructor(options: SenderOptions) {
-    this.#options = options
-    this.#poster = new Poster(options)
-    const { log } = options
-    this.#sendingDue = new Background({
-      work: (signal) => this.#sendDue(signal),
+  constructor(core: Core, parts: SenderParts) {
+    this.#parts = { ...core, ...parts }
+    this.#poster = new Poster(parts)
+    this.#job = core.jobs.add<QueuedEvent>({
+      name: 'webhooks',
+      run: (turn) => this.#sendDue(turn),
+      commitMs: 0,
       retryMsMax,
-      onFailure: (error) => log.warn({ error }, 'Sending webhooks failed and will be tried again'),
+      failure: 'Sending webhooks failed',
+      level: 'warn',
+      atEnd: async () => {
+        // First, since both write what is left.
+        await this.#recording.close()
+        // Events whose outcome is not recorded are sent again.
+        await this.#recordOutcomes().finally(() => this.#poster.close())
+      },
     })
-    this.#recording = new Background({
-      work: async () => {
+    this.#recording = core.jobs.add({
+      name: 'webhook attempts',
+      run: async () => {
         await this.#recordOutcomes()
         return this.#outcomes.length > 0 ? 0 : null
       },
       delayMs: recordDelayMs,
       retryMsMax,
-      onFailure: (error) =>
-        log.warn({ error }, 'Delivery attempts of webhooks were not recorded and will be tried again'),
+      failure: 'Delivery attempts of webhooks were not recorded',
+      level: 'warn',
     })
-  }
-
-  /** Sends what is queued, now and after each commit. */
-  start(): void {
-    this.#sendingDue.soon()
-    this.#options.database.onCommit(this.#readQueue)
-  }
-
-  /** Aborts the requests in flight. They are sent again after the next start, with the same ids. */
-  async close(): Promise<void> {
-    this.#aborting.abort()
-    await Promise.all([this.#sendingDue.close(), this.#recording.close()])
-    await Promise.all(this.#sending)
-    // Events whose outcome is not recorded are sent again.
-    await this.#recordOutcomes().catch(() => undefined)
-    this.#poster.close()
-    // If the database cannot be reached, the lease expires by itself.
-    await this.#options.lease.release().catch(() => undefined)
   }
 
   async #recordOutcomes(): Promise<void> {
     const outcomes = this.#outcomes.slice(0, outcomesPerBatchMax)
     if (outcomes.length === 0) return
-    const { queue, webhooks, now } = this.#options
+    const { queue, webhooks, now } = this.#parts
     await queue.record(outcomes)
     // More may have been added meanwhile.
     this.#outcomes.splice(0, outcomes.length)
     for (const { endpoint, row } of outcomes) this.#laneOf(endpoint).refs.delete(row.id)
-    this.#sendingDue.soon()
+    this.#job.soon()
     for (const { endpoint, result } of outcomes) {
       if (!result || 'dueAt' in result || isSuccess(result)) continue
       const { failingSince } = endpoint
@@ -145,13 +126,13 @@ export class WebhookSender {
   }
 
   /** Resolves to the time until the queue is read again, unless something is written earlier; null if it is empty. */
-  async #sendDue(signal: AbortSignal): Promise<number | null> {
-    const { queue, lease, now } = this.#options
+  async #sendDue({ signal, isMine }: Turn): Promise<number | null> {
+    const { queue, now } = this.#parts
     const time = now()
     const endpoints = await queue.endpoints()
     const isAnyDue = endpoints.some(({ dueAt }) => dueAt !== null && dueAt <= time)
     const isPruning = endpoints.length > 0 && Math.abs(time - this.#prunedAt) >= pruneEveryMs
-    if ((isAnyDue || isPruning) && !(await lease.take())) return lookEveryMs
+    if ((isAnyDue || isPruning) && !(await isMine())) return lookEveryMs
     if (isPruning) {
       await queue.prune(time)
       this.#prunedAt = time
@@ -176,7 +157,7 @@ export class WebhookSender {
     if (lane.refs.size >= unrecordedMax) return time + lookEveryMs
     // Taken before the query: an outcome may be recorded while it runs, and its row must not be sent again.
     const known = new Set(lane.refs.keys())
-    const rows = await this.#options.queue.due(endpoint.id, time, known.size + rowsPerRead)
+    const rows = await this.#parts.queue.due(endpoint.id, time, known.size + rowsPerRead)
     lane.due = rows.filter(({ id }) => !known.has(id))
     await this.#sendNext(endpoint, lane)
     await setImmediate()
@@ -186,7 +167,7 @@ export class WebhookSender {
 
   /** Sends the next rows of the lane, as many as it takes at once. */
   async #sendNext(endpoint: Endpoint, lane: Lane): Promise<void> {
-    const { now } = this.#options
+    const { now } = this.#parts
     for (let row = lane.take(now()); row; row = lane.take(now())) {
       try {
         await this.#send(endpoint, lane, row)
@@ -199,7 +180,7 @@ export class WebhookSender {
   }
 
   async #send(endpoint: Endpoint, lane: Lane, row: QueuedEvent): Promise<void> {
-    const { queue, messages, now } = this.#options
+    const { queue, messages, now } = this.#parts
     // A sent row only delays the next change of its call, and is done now.
     const message = row.isSent ? null : await messages.of(endpoint, row)
     if (!message) return this.#unsent(endpoint, lane, row, null)
@@ -217,9 +198,8 @@ export class WebhookSender {
       }
     }
     lane.refs.set(row.id, message.ref)
-    const sending = this.#attempt(endpoint, lane, row, message)
-    this.#sending.add(sending)
-    void sending.finally(() => this.#sending.delete(sending))
+    // What is recorded of it asks for another run.
+    this.#job.begin(row, () => this.#attempt(endpoint, lane, row, message), false)
   }
 
   /** Ends a row without a request. Its ref stays empty, since its own would block earlier events. */
@@ -229,7 +209,7 @@ export class WebhookSender {
   }
 
   async #attempt(endpoint: Endpoint, lane: Lane, row: QueuedEvent, message: Message): Promise<void> {
-    const { now, log } = this.#options
+    const { now, log } = this.#parts
     const { id: messageId, body } = message
     const at = now()
     const { secret, previousSecret, previousSecretUntil } = endpoint
@@ -237,12 +217,12 @@ export class WebhookSender {
     const secrets = isRotating ? [secret, previousSecret] : [secret]
     const result = await this.#poster.post(new URL(endpoint.url), {
       body,
-      signal: this.#aborting.signal,
+      signal: this.#job.signal,
       // Slack and PagerDuty know nothing of our signature.
       headers: endpoint.kind === 'webhook' ? signedHeaders({ secrets, messageId, body, at }) : {},
     })
     lane.leave(row)
-    if (this.#aborting.signal.aborted) return
+    if (this.#job.signal.aborted) return
     const isFailure = !isSuccess(result)
     lane.failuresInRow = isFailure ? lane.failuresInRow + 1 : 0
     lane.notBefore = lane.failuresInRow < failuresInRowMax ? 0 : now() + pauseMs

@@ -1,16 +1,14 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { AuditAction } from '../audit/actions.ts'
-import { type AuditTrail, byService } from '../audit/audit-trail.ts'
+import { byService } from '../audit/audit-trail.ts'
+import type { Core } from '../core/core.ts'
 import { erasing } from '../db/erasing.ts'
-import type { ReadDatabase } from '../db/reader.ts'
-import type { RecordHash } from '../db/record-hash.ts'
 import { ownsProject } from '../db/requirements.ts'
 import { calls, projects, webhookAttempts, webhookQueue, webhooks } from '../db/schema.ts'
-import type { WriteDatabase } from '../db/write-database.ts'
+import type { Erasure } from '../erasure/erasure.ts'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
-import type { Log } from '../observability/log.ts'
 import { toIso } from '../text/instant.ts'
 import type { Addresses } from './addresses.ts'
 import { answersKeptMs } from './answers.ts'
@@ -60,30 +58,24 @@ export interface CreatedWebhook extends Pick<WebhookRecord, 'id' | 'url' | 'even
   secret: string
 }
 
-interface WebhooksOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  audit: AuditTrail
+interface WebhooksParts {
   queue: WebhookQueue
   addresses: Addresses
-  recordHash: RecordHash
-  erasure: { schedule(projectId: number): void }
-  now: () => number
-  log: Pick<Log, 'warn'>
+  erasure: Pick<Erasure, 'schedule'>
 }
 
 /** The webhook endpoints of projects. */
 export class Webhooks {
-  readonly #options: WebhooksOptions
+  readonly #parts: Core & WebhooksParts
 
-  constructor(options: WebhooksOptions) {
-    this.#options = options
+  constructor(core: Core, parts: WebhooksParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** @throws invalid_request naming each bad field; forbidden unless `by` owns the project */
   async create(projectId: number, input: NewWebhook, by?: ActedBy): Promise<CreatedWebhook> {
     const { url, events = webhookEvents, details = false, createdBy = null } = input
-    const { read, write, audit, addresses, now } = this.#options
+    const { read, write, audit, addresses, now } = this.#parts
     const problem = await addresses.problemOf(url)
     const problems: FieldError[] = problem === null ? [] : [{ field: 'url', message: problem }]
     problems.push(...eventProblems(events))
@@ -109,18 +101,18 @@ export class Webhooks {
 
   async list(projectId: number): Promise<WebhookRecord[]> {
     const pending = sql<number>`(select count(*) from ${webhookQueue} where webhook_id = webhooks.id and not is_sent)`
-    const rows = await this.#options.read
+    const rows = await this.#parts.read
       .select({ row: webhooks, pending })
       .from(webhooks)
       .where(and(eq(webhooks.projectId, projectId), isWebhook))
       .orderBy(asc(webhooks.createdAt), asc(webhooks.id))
-    return rows.map(({ row, pending }) => toRecord(row, pending, this.#options.now()))
+    return rows.map(({ row, pending }) => toRecord(row, pending, this.#parts.now()))
   }
 
   /** Makes a new secret and returns it. For a day, the previous one also signs. @throws not_found, forbidden */
   async rotate(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; secret: string }> {
     const secret = newSecret()
-    const previousSecretUntil = this.#options.now() + rotationMs
+    const previousSecretUntil = this.#parts.now() + rotationMs
     const changes = sql`previous_secret = secret, previous_secret_until = ${previousSecretUntil}, secret = ${secret}`
     await this.#change(projectId, id, { changes, action: 'webhook_secret_rotated', by })
     return { id, secret }
@@ -128,7 +120,7 @@ export class Webhooks {
 
   /** Erases previous secrets a day after their rotation. */
   async expireSecrets(): Promise<void> {
-    const { read, write, erasure, now } = this.#options
+    const { read, write, erasure, now } = this.#parts
     const isOver = sql`previous_secret_until <= ${now()}`
     const over = await read
       .select({ id: webhooks.id, projectId: webhooks.projectId })
@@ -146,7 +138,7 @@ export class Webhooks {
 
   /** Erases answers to failed attempts after a week. */
   async expireAnswers(): Promise<void> {
-    const { read, write, erasure, now } = this.#options
+    const { read, write, erasure, now } = this.#parts
     const isOver = sql`answer is not null and ${webhookAttempts.at} <= ${now() - answersKeptMs}`
     const over = await read
       .selectDistinct({ id: webhooks.id, projectId: webhooks.projectId })
@@ -173,7 +165,7 @@ export class Webhooks {
     if (missedAfter === null) return { id, queued: 0 }
     const queued = await this.#queueAgain(projectId, id, missedAfter)
     // Last, so that nothing is missed if the process ends before the events are queued.
-    await this.#options.write.run(sql`
+    await this.#parts.write.run(sql`
       update ${webhooks} set missed_after = null where id = ${id} and disabled_at is null`)
     return { id, queued }
   }
@@ -198,7 +190,7 @@ export class Webhooks {
 
   /** @throws not_found, forbidden */
   async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
-    const { write, queue, erasure, now } = this.#options
+    const { write, queue, erasure, now } = this.#parts
     const changes = sql`disabled_at = ${now()}, disabled_reason = 'It is being deleted.'`
     await this.#change(projectId, id, { changes, action: 'webhook_deleted', by })
     await queue.clear(id, 'webhook_queue')
@@ -213,7 +205,7 @@ export class Webhooks {
 
   /** Disables an endpoint whose attempts have failed for too long. `missed_after` tells what `enable` has to send. */
   async switchOff({ id, projectId, url }: Endpoint, reason: string): Promise<void> {
-    const { write, audit, queue, now, log } = this.#options
+    const { write, audit, queue, now, log } = this.#parts
     const { off } = await write.batch({
       off: write.all(sql`
         update ${webhooks} set disabled_at = ${now()}, disabled_reason = ${reason}, missed_after = coalesce(
@@ -240,7 +232,7 @@ export class Webhooks {
   erasureDone(projectId: number, { id, calls }: { id: string; calls: number }): SQL {
     return sql`
       insert into ${webhookQueue} (webhook_id, kind, erased_calls, ref, event, seq, at)
-      select webhooks.id, 'erasure', ${calls}, ${id}, 'erasure.done', change_seq, ${this.#options.now()}
+      select webhooks.id, 'erasure', ${calls}, ${id}, 'erasure.done', change_seq, ${this.#parts.now()}
       from ${webhooks} cross join ${projects} on projects.id = project_id
       where project_id = ${projectId} and disabled_at is null and instr(events, '"erasure.done"') > 0
         and changes() > 0`
@@ -250,14 +242,14 @@ export class Webhooks {
   callAnalyzed(projectId: number, seq: SQL): SQL {
     return sql`
       insert into ${webhookQueue} (webhook_id, kind, record, event, seq, at)
-      select webhooks.id, 'call', calls.seq, 'call.analyzed', change_seq, ${this.#options.now()}
+      select webhooks.id, 'call', calls.seq, 'call.analyzed', change_seq, ${this.#parts.now()}
       from ${webhooks} cross join ${calls} on calls.seq = ${seq}
       where webhooks.project_id = ${projectId} and disabled_at is null and instr(events, '"call.analyzed"') > 0`
   }
 
   /** The project that a webhook belongs to. @throws not_found */
   async projectOf(id: string): Promise<number> {
-    const [row] = await this.#options.read
+    const [row] = await this.#parts.read
       .select({ projectId: webhooks.projectId })
       .from(webhooks)
       .where(and(eq(webhooks.id, id), isWebhook))
@@ -266,13 +258,13 @@ export class Webhooks {
   }
 
   async #queueAgain(projectId: number, id: string, after: number): Promise<number> {
-    const { read, write } = this.#options
+    const { read, write } = this.#parts
     return await queueChanges({ read, write, projectId, webhookId: id, after })
   }
 
   /** Its row, with its secrets. @throws not_found */
   async find(projectId: number, id: string): Promise<typeof webhooks.$inferSelect> {
-    const [row] = await this.#options.read
+    const [row] = await this.#parts.read
       .select()
       .from(webhooks)
       .where(and(eq(webhooks.id, id), eq(webhooks.projectId, projectId), isWebhook))
@@ -286,7 +278,7 @@ export class Webhooks {
   }
 
   async #change(projectId: number, id: string, { changes, action, by }: WebhookChange): Promise<void> {
-    const { write, audit, erasure } = this.#options
+    const { write, audit, erasure } = this.#parts
     const target = labelOf(await this.find(projectId, id))
     await write.batchIf([ownsProject(projectId, by)], {
       // A rotation replaces the previous secret, so the bytes of that must be erased.
@@ -298,7 +290,7 @@ export class Webhooks {
   }
 
   #erasing(projectId: number, id: string): SQL {
-    return erasing(this.#options, { projectId, kind: 'webhook', id })
+    return erasing(this.#parts, { projectId, kind: 'webhook', id })
   }
 }
 

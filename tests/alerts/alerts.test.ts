@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
+import { failureOf } from '../support/failure.ts'
 import fc from '../support/fast-check.ts'
 import { type Received, type Receiver, receiverEnv, startReceiver } from '../support/receiver.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 const minuteMs = 60_000
 
 let service: TestService
@@ -272,6 +272,7 @@ describe('a destination', () => {
         windowMinutes: 15,
         above: { alert: 0 },
         to,
+        showOnly: Array.isArray(to) && to.length === 0,
       })
     expect(await (await put(first.id, first.to)).json()).toMatchObject({ to: first.to })
     expect(await rows()).toHaveLength(2)
@@ -317,11 +318,48 @@ describe('a destination', () => {
     ])
     expect((await read(id)).state).toBe('no_data')
   })
+
+  test('is not tried again while a test of its rule waits', async () => {
+    const { add, path, states, project } = await make()
+    const { id } = await add({ above: { alert: 0 } })
+    const { id: other } = await add({ above: { alert: 0 } })
+    const { alerts } = service.services
+    statuses.set(path, 500)
+    await alerts.test(project.projectId, id)
+    const refused = await failureOf(alerts.test(project.projectId, id))
+    expect(refused).toMatchObject({ code: 'rate_limited', detail: expect.stringContaining('waits') })
+    expect(await alerts.test(project.projectId, other)).toMatchObject({ queued: 2 })
+    await until(() => receivedAt(path).length === 2, 'a first try of each')
+    expect(await failureOf(alerts.test(project.projectId, id))).toMatchObject({ code: 'rate_limited' })
+    statuses.delete(path)
+    await until(() => {
+      clock += minuteMs
+      return states().filter((state) => state === 'ok').length === 2
+    }, 'the end of both')
+    await until(async () => (await service.services.webhooks.list(project.projectId))[0]?.pending === 0)
+    expect(await alerts.test(project.projectId, id)).toMatchObject({ queued: 2 })
+  })
+
+  test('is tried ten times an hour in a project, also when all is asked for at once', async () => {
+    const [{ add, project }, other] = [await make(), await make()]
+    const rules = await Promise.all(Array.from({ length: 12 }, () => add({ above: { alert: 0 } })))
+    const { alerts } = service.services
+    const tried = await Promise.allSettled(rules.map(({ id }) => alerts.test(project.projectId, id)))
+    const refused = tried.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+    expect(refused).toMatchObject(Array(2).fill({ code: 'rate_limited', retryAfterSeconds: 600 }))
+    const { id } = await other.add({ above: { alert: 0 } })
+    expect(await alerts.test(other.project.projectId, id)).toMatchObject({ queued: 2 })
+    const last = rules[tried.findIndex(({ status }) => status === 'rejected')]?.id ?? ''
+    clock += 59 * minuteMs
+    expect(await failureOf(alerts.test(project.projectId, last))).toMatchObject({ code: 'rate_limited' })
+    clock += 2 * minuteMs
+    expect(await alerts.test(project.projectId, last)).toMatchObject({ queued: 2 })
+  })
 })
 
 test('a bad rule is 400 with each field named', async () => {
   const { project, webhook } = await make()
-  const rule = { name: 'n', windowMinutes: 5, above: { alert: 1 } }
+  const rule = { name: 'n', windowMinutes: 5, above: { alert: 1 }, showOnly: true }
   const named = async (change: object) => {
     const answer = await project.send('POST', '/v1/alerts', { ...rule, ...change })
     const { errors = [] } = await answer.json()
@@ -342,14 +380,23 @@ test('a bad rule is 400 with each field named', async () => {
   expect(
     await named({ filters: { status: 'x', from: '2026-01-01', to: '2026-01-01', text: 'a', cursor: 'x' } }),
   ).toEqual([400, 'filters.from', 'filters.to', 'filters.text', 'filters.cursor', 'filters.status'])
+  expect(await named({ name: ' ' })).toEqual([400, 'name'])
+  expect(await named({ name: '\u00a0', windowMinutes: 4 })).toEqual([400, 'windowMinutes', 'name'])
+  expect(await named({ showOnly: undefined })).toEqual([400, 'to'])
+  expect(await named({ showOnly: false, to: [] })).toEqual([400, 'to'])
+  expect(await named({ to: [{ webhook }] })).toEqual([400, 'showOnly'])
+  rule.showOnly = false
   const to = [{ webhook: 'wh_none' }, { slack: 'http://127.0.0.2/' }, { pagerDuty: '…abcd' }, { webhook }]
   expect(await named({ to })).toEqual([400, 'to.0.webhook', 'to.1.slack', 'to.2.pagerDuty'])
   expect(await named({ to: [{}, { webhook, slack: 'x' }] })).toEqual([400, 'to.0', 'to.1'])
   const other = await make()
   expect(await named({ to: [{ webhook: other.webhook }] })).toEqual([400, 'to.0.webhook'])
+  rule.showOnly = true
   for (let n = 0; n < 50; n++) expect((await project.send('POST', '/v1/alerts', rule)).status).toBe(201)
   expect(await named({})).toEqual([400, 'name'])
   const [{ id }] = (await (await project.fetch('/v1/alerts')).json()).data
+  expect(await (await project.fetch(`/v1/alerts/${id}`)).json()).toMatchObject({ showOnly: true, to: [] })
+  expect((await project.send('PUT', `/v1/alerts/${id}`, { ...rule, showOnly: false })).status).toBe(400)
   expect((await other.project.fetch(`/v1/alerts/${id}`)).status).toBe(404)
   expect((await other.project.send('PUT', `/v1/alerts/${id}`, rule)).status).toBe(404)
   expect((await other.project.fetch(`/v1/alerts/${id}`, { method: 'DELETE' })).status).toBe(404)
@@ -417,4 +464,57 @@ test('a preview tells when a rule would have fired in the last 30 days', async (
   expect(data.length).toBeGreaterThanOrEqual(720)
   expect(Math.max(...data.map(({ calls }) => calls))).toBe(3)
   expect(data.filter(({ state }) => state === 'alert').length).toBeGreaterThan(0)
+})
+
+test('of many previews at once, a project has one made and four wait, whatever another project asks for', async () => {
+  const [{ project }, other] = [await make(), await make()]
+  const { alerts } = service.services
+  const rule = (alert: number) => ({ name: 'n', windowMinutes: 60, above: { alert } })
+  const wanted = Array.from({ length: 20 }, (_, n) => alerts.preview(project.projectId, rule(n)))
+  const elsewhere = alerts.preview(other.project.projectId, rule(0))
+  const results = await Promise.allSettled(wanted)
+  const refused = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  expect(refused).toMatchObject(Array(15).fill({ code: 'unavailable' }))
+  expect((await elsewhere).data.length).toBeGreaterThanOrEqual(720)
+  const equal = Array.from({ length: 20 }, () => alerts.preview(project.projectId, rule(0)))
+  expect(new Set((await Promise.all(equal)).map((preview) => JSON.stringify(preview.fired)))).toHaveLength(1)
+})
+
+test('the figures of many windows are those of each of them', async () => {
+  const { project, put } = await make()
+  const { windowFigures } = service.services
+  const firstEnd = clock - 20 * minuteMs
+  for (let n = 0; n < 60; n++) {
+    const at = new Date(clock - 40 * minuteMs + n * 0.65 * minuteMs).toISOString()
+    await put(`c${n}`, {
+      createdAt: at,
+      occurredAt: at,
+      duration: (n * 7) % 5,
+      evaluation: [null, 'success', 'fail'][n % 3],
+      ...(n % 4 > 0 && { details: { latencyMs: (n * 37) % 11 } }),
+    })
+  }
+  const windows = { firstEnd, lastEnd: clock + 5 * minuteMs, stepMs: minuteMs, lengthMs: 7 * minuteMs }
+  for (const [of, show] of [
+    ['calls', 'count'],
+    ['duration', 'sum'],
+    ['duration', 'max'],
+    ['success', 'share'],
+    ['latencyMs', 'min'],
+    ['latencyMs', 'avg'],
+    ['latencyMs', 'p50'],
+    ['latencyMs', 'p95'],
+  ] as const) {
+    const rule = { filters: {}, of, show }
+    const { values, calls } = await windowFigures.ofWindows(project.projectId, rule, windows)
+    expect(values).toHaveLength(26)
+    for (const [index, value] of values.entries()) {
+      const to = firstEnd + index * minuteMs
+      const figure = await windowFigures.read(project.projectId, rule, { from: to - 7 * minuteMs, to })
+      const found = { value: Number.isNaN(value) ? null : value, calls: calls[index] }
+      expect([of, show, index, found.calls]).toEqual([of, show, index, figure.calls])
+      if (figure.value === null) expect(found.value).toBeNull()
+      else expect(found.value).toBeCloseTo(figure.value, 9)
+    }
+  }
 })

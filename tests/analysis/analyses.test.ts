@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Analysis, AnalysisRun, RubricChange } from '../../src/analysis/schemas.ts'
 import { type FakeChat, goodJudgement, startFakeChat } from '../support/fake-chat.ts'
@@ -7,7 +7,6 @@ import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 const minuteMs = 60_000
 const dayMs = 1_440 * minuteMs
 let chat: FakeChat
@@ -456,6 +455,33 @@ describe('trouble with the model', () => {
     expect((await service.services.analyses.status(project.projectId)).pause).toBeNull()
   })
 
+  test('an operator reads of it in the log, in /ready and in the metrics, until it is over', async () => {
+    const project = await judgedProject()
+    const lines = (start: string) => service.logs.filter(({ msg }) => String(msg).startsWith(start)).length
+    const before = [lines('The analysis model cannot be used'), lines('The analysis model can be used again')]
+    const seen = async () => {
+      const { problem } = await (await fetch(`${service.url}/ready`)).json()
+      const metrics = await (await fetch(`${service.url}/metrics`)).text()
+      const value = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(metrics)?.[1])
+      return { problem, one: value('callbook_problem'), paused: value('callbook_analyses_paused') }
+    }
+    expect(await seen()).toEqual({ problem: null, one: 0, paused: 0 })
+    chat.always({ status: 503, body: 'Service unavailable' })
+    for (const id of ['a', 'b']) await complete(project, id)
+    await becomes(project, 'a', 'paused')
+    expect(await seen()).toEqual({
+      problem: expect.stringMatching(/^Calls are not analyzed: The model server .+\.$/),
+      one: 1,
+      paused: 1,
+    })
+    chat.always(null)
+    later(11 * minuteMs)
+    for (const id of ['a', 'b']) await becomes(project, id, 'done')
+    expect(await seen()).toEqual({ problem: null, one: 0, paused: 0 })
+    const after = [lines('The analysis model cannot be used'), lines('The analysis model can be used again')]
+    expect(after).toEqual(before.map((count) => count + 1))
+  })
+
   test('429 is waited for as long as the server asks, without a pause', async () => {
     const project = await judgedProject()
     chat.next({ status: 429, headers: { 'retry-after': '30' }, body: { error: 'slow down' } })
@@ -663,6 +689,41 @@ describe('a trial', () => {
     chat.next({ status: 401, body: '{}' })
     const failed = await project.send('POST', '/v1/rubric/trial', { call: 'a' })
     await expectProblem(failed, 'unavailable', 'Service unavailable')
+  })
+
+  test('is one of two at most in a project, and the others are 503 at once', async () => {
+    const [project, other] = [await judgedProject({ share: 0 }), await judgedProject({ share: 0 })]
+    await Promise.all([complete(project, 'a'), complete(other, 'a')])
+    chat.always({ delayMs: 300 })
+    const trial = (of: TestProject) => of.send('POST', '/v1/rubric/trial', { call: 'a' })
+    const asked = await Promise.all([...Array.from({ length: 6 }, () => trial(project)), trial(other)])
+    const statuses = asked.map(({ status }) => status)
+    expect(statuses.pop()).toBe(200)
+    expect(statuses.sort()).toEqual([200, 200, 503, 503, 503, 503])
+    // One that fails gives its place back.
+    for (const _ of statuses)
+      expect((await project.send('POST', '/v1/rubric/trial', { call: 'b' })).status).toBe(404)
+    expect((await trial(project)).status).toBe(200)
+  })
+
+  test('reserves what it may take of the budget in force, whatever its own rubric says', async () => {
+    // A call takes some 1,000 tokens of the estimate: enough for one of two at once.
+    const project = await judgedProject({ share: 0, tokensPerMonth: 1_500 })
+    await complete(project, 'a')
+    chat.always({ delayMs: 200, usage: { prompt_tokens: 1_400, completion_tokens: 50 } })
+    const trial = async (change: object = {}) =>
+      await (await project.send('POST', '/v1/rubric/trial', { call: 'a', ...change })).json()
+    const atOnce = await Promise.all([trial(), trial()])
+    expect(atOnce.map(({ state }) => state).sort()).toEqual(['done', 'skipped'])
+    expect(atOnce.find(({ state }) => state === 'skipped')).toMatchObject({ reason: 'budget', tokens: null })
+    const own = { rubric: { ...rubric, tokensPerMonth: 1_000_000 } }
+    expect(await trial(own)).toMatchObject({ state: 'skipped', reason: 'budget', version: null })
+    expect((await service.services.analyses.status(project.projectId)).tokens).toEqual({
+      prompt: 1_400,
+      completion: 50,
+    })
+    await project.send('PUT', '/v1/rubric', { ...rubric, tokensPerMonth: 1_000_000 })
+    expect(await trial()).toMatchObject({ state: 'done' })
   })
 
   test('without a model is 503', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,6 @@ import { type FakeChat, startFakeChat } from '../support/fake-chat.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 let chat: FakeChat
 let service: TestService
 let aheadMs = 0
@@ -79,7 +78,7 @@ async function sentOf(project: TestProject) {
 test('a call without room for what is found out is failed, and what was sent is counted', async () => {
   const project = await judgedProject()
   const sent = chat.requests.length
-  await completeLarge(project, 'a', 350)
+  await completeLarge(project, 'a', 400)
   expect(await settled(project, 'a')).toMatchObject({ state: 'failed', reason: 'too large' })
   expect(chat.requests.length).toBe(sent + 1)
   expect((await service.services.analyses.status(project.projectId)).tokens.prompt).toBeGreaterThan(100)

@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freshFolder } from '../support/at-end.ts'
 import { type FakeChat, startFakeChat } from '../support/fake-chat.ts'
 import { startService, type TestProject } from '../support/service.ts'
-import { freshFolder, spawnService } from '../support/spawned.ts'
+import { spawnService } from '../support/spawned.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces } from '../support/traces.ts'
 

@@ -1,6 +1,12 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { ReadingNotes } from '../../src/audit/reading.ts'
 import { ProjectWasDeleted } from '../../src/errors.ts'
+import { coreOver } from '../support/core.ts'
+import { openFreshDatabase } from '../support/database.ts'
+import { noFailures } from '../support/part-log.ts'
+
+const { database, close } = await openFreshDatabase()
+afterAll(close)
 
 test.each([
   ['cannot be read are reported in the log', new Error('broken on purpose'), 1],
@@ -8,11 +14,9 @@ test.each([
 ])('readings whose settings %s', async (_, error, reports) => {
   const logged: unknown[] = []
   const reading = new ReadingNotes({
+    ...(await coreOver(database, () => undefined)),
     settingsOf: () => Promise.reject(error),
-    recordHash: () => 'hash',
-    audit: { record: () => Promise.reject(new Error('nothing is noted')) },
-    now: () => 0,
-    log: { error: (fields: object) => void logged.push(fields) },
+    log: { ...noFailures, info: () => undefined, error: (fields: object) => void logged.push(fields) },
   })
   await reading.opened(1, undefined, 'call')
   expect(logged).toEqual(Array.from({ length: reports }, () => ({ error })))

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { emptyDetails } from '../../src/calls/details.ts'
 import type { CallDetails } from '../../src/calls/schemas.ts'
 import type { OwnDetails } from '../../src/calls/writing/merge-details.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 
 const callBytesMax = 600_000
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService({ env: { CALL_MAX_BYTES: String(callBytesMax) } })
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { CALL_MAX_BYTES: String(callBytesMax) } })
+const project = await service.mintProject()
 
 const nothing = {
   source: null,
@@ -22,6 +17,9 @@ const nothing = {
   recordingUrl: null,
   costUsd: null,
   latencyMs: null,
+  costParts: null,
+  usage: null,
+  costSource: null,
   recording: emptyDetails.recording,
   analysis: emptyDetails.analysis,
   timeline: [],
@@ -29,14 +27,34 @@ const nothing = {
   redacted: null,
   metadata: null,
 }
+const ofPlatform = 'platform' as const
 /** What an entry of the timeline has of which nothing was said. */
 const untold = { interrupted: false, agentId: null, latencyMs: null }
 const told = {
-  agent: { id: 'front-desk', name: 'Front desk' },
+  agent: { id: 'front-desk', name: 'Front desk', version: 'v3' },
   direction: 'inbound',
   recordingUrl: 'https://recordings.example.com/a.mp3?sig=%2B',
   costUsd: 0.125,
   latencyMs: 640.5,
+  costParts: [
+    { name: 'model', usd: 0.021, kind: 'llm', provider: 'openai', model: 'gpt-4o' },
+    { name: 'fee', usd: 0, kind: 'other', provider: null, model: null },
+  ],
+  usage: [
+    {
+      kind: 'llm',
+      provider: 'openai',
+      model: 'gpt-4o',
+      inputTokens: 4200,
+      cachedTokens: 3000,
+      cacheWriteTokens: null,
+      audioInputTokens: null,
+      outputTokens: 310,
+      audioOutputTokens: null,
+      characters: null,
+      seconds: null,
+    },
+  ],
   timeline: [
     {
       atSeconds: 0,
@@ -120,7 +138,7 @@ describe('GET /v1/calls/:id/details', () => {
     expect(details.timeline.map(({ text }) => text?.length)).toEqual(Array(9).fill(60_000))
     await put('large', { appendTranscript: { at: 0, turns: [{ role: 'user', content: 'Hi' }] } })
     await put('large', { details: { costUsd: 1 } })
-    expect(await detailsOf('large')).toEqual({ ...details, costUsd: 1 })
+    expect(await detailsOf('large')).toEqual({ ...details, costUsd: 1, costSource: ofPlatform })
   })
 })
 
@@ -134,7 +152,7 @@ describe('details in PUT /ingest/calls/:id', () => {
     expect(after).toEqual({ ...before, updatedAt: after.updatedAt })
     expect(after.updatedAt > before.updatedAt).toBe(true)
     expect(await (await project.fetch('/v1/calls/beside')).json()).toEqual(after)
-    expect(await detailsOf('beside')).toEqual({ ...nothing, ...told } as CallDetails)
+    expect(await detailsOf('beside')).toEqual({ ...nothing, ...told, costSource: ofPlatform } as CallDetails)
     expect(await changeSeqOf(project)).toBe(seq + 1)
   })
 
@@ -150,15 +168,21 @@ describe('details in PUT /ingest/calls/:id', () => {
     await putDetails('members', told)
     await put('members', { summary: 'said', transcript: [{ role: 'user', content: 'Hi' }] })
     for (const [name, value] of Object.entries(told)) {
-      const cleared = { ...nothing, ...told, [name]: name === 'timeline' ? [] : null }
+      const whole = { ...nothing, ...told, costSource: ofPlatform }
+      const cleared = {
+        ...whole,
+        [name]: name === 'timeline' ? [] : null,
+        costSource: name === 'costUsd' ? null : ofPlatform,
+      }
       expect(await putDetails('members', { [name]: null })).toEqual(cleared as CallDetails)
-      expect(await putDetails('members', { [name]: value })).toEqual({ ...nothing, ...told } as CallDetails)
+      expect(await putDetails('members', { [name]: value })).toEqual(whole as CallDetails)
     }
     const changed = { agent: { id: 'b' }, timeline: [{ atSeconds: 9, kind: 'transfer' }] }
     expect(await putDetails('members', changed)).toEqual({
       ...nothing,
       ...told,
-      agent: { id: 'b', name: null },
+      costSource: ofPlatform,
+      agent: { id: 'b', name: null, version: null },
       timeline: [{ atSeconds: 9, kind: 'transfer', turn: null, name: null, text: null, ...untold }],
     } as CallDetails)
   })
@@ -169,13 +193,14 @@ describe('details in PUT /ingest/calls/:id', () => {
       source: 'vapi',
       review,
       redacted: { phone: 1 },
+      costSource: 'computed',
       other: 1,
       agent: { id: 'a', other: 1 },
       timeline: [{ atSeconds: 0, kind: 'other', other: 1 }],
     })
     expect(details).toEqual({
       ...nothing,
-      agent: { id: 'a', name: null },
+      agent: { id: 'a', name: null, version: null },
       timeline: [{ atSeconds: 0, kind: 'other', turn: null, name: null, text: null, ...untold }],
     })
   })
@@ -237,14 +262,14 @@ describe('details in PUT /ingest/calls/:id', () => {
     expect((await putDetails('metadata', { metadata: { b: 2 } })).metadata).toEqual({ a: 1, b: 2 })
     expect((await putDetails('metadata', { metadata: { a: null, b: 3 } })).metadata).toEqual({ b: 3 })
     const answer = await put('metadata', { metadata: { c: 'x'.repeat(65_526) } })
-    const full = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    const full = await expectProblem(answer, 'invalid_request')
     expect(full.errors).toEqual([
       { field: 'metadata', message: 'would make metadata of more than 65536 bytes of JSON' },
     ])
     await put('metadata', { metadata: null })
     expect(await detailsOf('metadata')).toEqual(nothing)
     const both = await put('metadata', { metadata: { a: 1 }, details: { metadata: { a: 1 } } })
-    const problem = await expectProblem(both, 'invalid_request', 'Invalid request')
+    const problem = await expectProblem(both, 'invalid_request')
     expect(problem.errors).toEqual([
       { field: 'details.metadata', message: 'cannot come together with metadata' },
     ])
@@ -255,7 +280,8 @@ describe('details in PUT /ingest/calls/:id', () => {
     await put('late', { occurredAt: '2026-01-02T00:00:00Z', details: { agent: { id: 'new' } } })
     const { agent: _, ...rest } = told
     await put('late', { occurredAt: late, details: { ...rest, agent: { id: 'old' } } })
-    const expected = { ...nothing, ...rest, agent: { id: 'new', name: null } } as CallDetails
+    const agent = { id: 'new', name: null, version: null }
+    const expected = { ...nothing, ...rest, costSource: ofPlatform, agent } as CallDetails
     expect(await detailsOf('late')).toEqual(expected)
     await put('late', { occurredAt: late, details: { agent: null, timeline: null, costUsd: null } })
     expect(await detailsOf('late')).toEqual(expected)
@@ -289,6 +315,26 @@ describe('details in PUT /ingest/calls/:id', () => {
     [{ recordingUrl: `https://${'x'.repeat(4_096)}` }, ['details.recordingUrl']],
     [{ costUsd: -0.01, latencyMs: -1 }, ['details.costUsd', 'details.latencyMs']],
     [{ costUsd: '1' }, ['details.costUsd']],
+    [{ agent: { id: 'a', version: 'x'.repeat(201) } }, ['details.agent.version']],
+    [
+      { costParts: [{ usd: 1 }, { name: '', usd: -1 }] },
+      ['details.costParts.0.name', 'details.costParts.1.name', 'details.costParts.1.usd'],
+    ],
+    [{ costParts: Array(51).fill({ name: 'a', usd: 1 }) }, ['details.costParts']],
+    [{ usage: [{ kind: 'x' }, { inputTokens: 1 }] }, ['details.usage.0.kind', 'details.usage.1.kind']],
+    [
+      { usage: [{ kind: 'tts', characters: -1, seconds: '1' }] },
+      ['details.usage.0.characters', 'details.usage.0.seconds'],
+    ],
+    [
+      {
+        usage: [
+          { kind: 'llm', model: 'a' },
+          { kind: 'llm', provider: null, model: 'a' },
+        ],
+      },
+      ['details.usage.1'],
+    ],
     [{ timeline: {} }, ['details.timeline']],
     [{ timeline: [{}] }, ['details.timeline.0.atSeconds', 'details.timeline.0.kind']],
     [{ timeline: [entry, { ...entry, kind: 'x' }] }, ['details.timeline.1.kind']],
@@ -311,7 +357,7 @@ describe('details in PUT /ingest/calls/:id', () => {
     [{ timeline: [{ ...entry, text: 'a\0b' }] }, ['details.timeline.0.text']],
   ])('that cannot be are 400 and named: %#', async (details, fields) => {
     const answer = await put('refused', { details })
-    const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    const problem = await expectProblem(answer, 'invalid_request')
     expect(problem.errors?.map(({ field }) => field).sort()).toEqual(fields)
     expect((await project.fetch('/v1/calls/refused')).status).toBe(404)
   })
@@ -330,10 +376,9 @@ describe('details in PUT /ingest/calls/:id', () => {
     const problem = await expectProblem(
       await put('heavy', { summary: 'x', details: { timeline } }),
       'payload_too_large',
-      'Payload too large',
     )
     expect(problem.detail).toContain(`${callBytesMax} bytes`)
-    expect(await detailsOf('heavy')).toEqual({ ...nothing, costUsd: 1 })
+    expect(await detailsOf('heavy')).toEqual({ ...nothing, costUsd: 1, costSource: ofPlatform })
     const turn = (content: string) => ({ role: 'user', content })
     expect(
       (await put('heavy', { transcript: [turn('x'.repeat(500_000))], details: { timeline: null } })).ok,
@@ -365,7 +410,7 @@ describe('what the service itself says of a call', () => {
     await putDetails('own', { agent: { id: 'a' } })
     await say('own', { source: 'vapi', review, redacted: { phone: 2 } })
     await put('own', { details: { direction: 'web' }, summary: 'x' })
-    const agent = { id: 'a', name: null }
+    const agent = { id: 'a', name: null, version: null }
     const expected = { ...nothing, source: 'vapi', agent, direction: 'web', review, redacted: { phone: 2 } }
     expect(await detailsOf('own')).toEqual(expected as CallDetails)
     const { data } = await service.services.calls.rows(project.projectId, { limit: '200' })

@@ -22,9 +22,8 @@ export async function putCalls(
 export async function exportParts({ calls }: Pick<Services, 'calls'>, projectId: number): Promise<string[]> {
   const parts: string[] = []
   const search = { conditions: [], order: 'createdAt' } as const
-  for await (const part of calls.export(projectId, search, { form: asImportLines })) {
+  for await (const part of calls.export(projectId, search, { form: asImportLines }))
     parts.push(Buffer.from(part).toString())
-  }
   return parts
 }
 

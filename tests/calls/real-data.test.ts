@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Call, CallChange } from '../../src/calls/schemas.ts'
 import { readDays } from '../support/days.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { skipped } from '../support/skipped.ts'
 import { isFound, wordsSaid } from './rules.ts'
 
 const file = resolve(import.meta.dir, '../../../shared/data/calls.jsonl')
 const isThere = existsSync(file)
-if (!isThere) console.log(`real data: skipped, there is no ${file}`)
+if (!isThere) skipped(`there is no ${file}`)
 
 type Line = CallChange & { id: string; createdAt: string }
 
@@ -40,8 +41,7 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
       }
     }
     lines.sort((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
-  }, 60_000)
-  afterAll(() => service.stop())
+  })
 
   async function expectListed(expected: Line[]): Promise<void> {
     for (let offset = 0; offset < expected.length; offset += callsPerPage) {
@@ -59,13 +59,12 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
     }
   }
 
-  test('come back from the list field by field, in order', () => expectListed(lines), 60_000)
+  test('come back from the list field by field, in order', () => expectListed(lines))
 
   test('come back one by one as they are in the list', async () => {
     const page: { data: Call[] } = await (await project.fetch('/v1/calls?limit=50&offset=4000')).json()
-    for (const call of page.data) {
+    for (const call of page.data)
       expect(await (await project.fetch(`/v1/calls/${call.id}`)).text()).toBe(JSON.stringify(call))
-    }
   })
 
   test('imported again are unchanged', async () => {
@@ -74,7 +73,7 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
     const results = await service.services.ingest.putAll(project.projectId, inputs)
     expect(results.every((result) => !(result instanceof Error) && !result.isNew)).toBe(true)
     expect((await (await project.fetch('/v1/calls?limit=1000')).text()) === before).toBe(true)
-  }, 60_000)
+  })
 
   test('are found by what was said in them, all of them and in order', async () => {
     const said = lines.map((line) => ({ id: line.id, said: wordsSaid(line) }))
@@ -109,7 +108,7 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
         ]).toEqual([text, true])
       }
     }
-  }, 60_000)
+  })
 
   test('add up in the overview', async () => {
     const { overview } = service.services
@@ -136,7 +135,7 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
     const before = '2025-01-01T00:00:00Z'
     const { calls, medianDuration } = await overview.figures(project.projectId, { ...period, before })
     expect([calls.value, medianDuration.value]).toEqual([durations.length, median ?? -1])
-  }, 60_000)
+  })
 
   test('lose the third that is deleted and keep the rest as it was', async () => {
     const { calls } = service.services
@@ -146,12 +145,11 @@ describe.skipIf(!isThere)('8,000 real dialogues', () => {
       const answer = await project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
       expect(await answer.json()).toEqual({ id, deleted: true })
     }
-    for (let i = 0; i < below.length; i += 25) {
+    for (let i = 0; i < below.length; i += 25)
       await Promise.all(below.slice(i, i + 25).map(({ id }) => calls.delete(project.projectId, id)))
-    }
     await expectListed(lines.filter((_, i) => i % 3 !== 1))
     for (const { id } of gone.slice(-20)) expect((await project.fetch(`/v1/calls/${id}`)).status).toBe(404)
-  }, 60_000)
+  })
 })
 
 function compare(a: string, b: string): number {

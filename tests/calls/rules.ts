@@ -32,6 +32,8 @@ export function isFound({ words, stems }: Said, text: string, { asWhole = false 
 export interface KnownCall {
   call: Call
   details: CallDetails
+  /** Null, or left out, for a call that is not known to be completed. */
+  completedAt?: string | null
 }
 
 const mergedFields = ['duration', 'summary', 'evaluation', 'endedReason', 'isEngaged', 'transcript'] as const
@@ -96,6 +98,8 @@ const meanings: Record<string, Meets> = {
   isEngaged: ({ call }, values) => isMarked(call.isEngaged, values),
   from: ({ call }, [time = '']) => call.createdAt >= time,
   to: ({ call }, [time = '']) => call.createdAt < time,
+  completedFrom: ({ completedAt }, [time = '']) => typeof completedAt === 'string' && completedAt >= time,
+  completedTo: ({ completedAt }, [time = '']) => typeof completedAt === 'string' && completedAt < time,
   updatedFrom: ({ call }, [time = '']) => call.updatedAt >= time,
   minDuration: ({ call }, [least]) => call.duration >= Number(least),
   maxDuration: ({ call }, [most]) => call.duration <= Number(most),
@@ -110,8 +114,12 @@ const meanings: Record<string, Meets> = {
     ),
   agentId: ({ details: { agent, timeline } }, values) =>
     isAny([agent?.id, ...(timeline ?? []).map(({ agentId }) => agentId)], values),
+  agentVersion: ({ details }, values) => isAny([details.agent?.version], values),
+  direction: ({ details }, values) => isAny([details.direction], values),
   source: ({ details }, values) => isAny([details.source], values),
   label: ({ details }, values) => isAny(details.review?.labels ?? [], values),
+  assignee: ({ details }, values) => isAny([details.review?.assignee], values),
+  recording: ({ details }, values) => values.includes(details.recording?.state ?? 'none'),
   reviewed: ({ details }, values) => isMarked(details.review?.reviewed, values),
   noted: ({ details }, values) => isMarked(typeof details.review?.note === 'string', values),
   flagged: ({ details }, values) => isMarked((details.review?.flaggedTurns ?? []).length > 0, values),
@@ -123,8 +131,48 @@ export function isListed(known: KnownCall, query: Readonly<Record<string, Values
   return Object.entries(query).every(([name, values]) => {
     const meets = meanings[name]
     if (meets) return meets(known, values)
-    const value = known.call.callAnalysis?.[name.slice('analysis.'.length)]
+    const [, kind, key = ''] = /^(analysis|criterion)\.(.*)$/s.exec(name) ?? []
+    if (kind === 'criterion') return values.includes(known.details.review?.criteria?.[key] ?? '')
+    const value = known.call.callAnalysis?.[key]
     if (typeof value === 'number') return values.some((text) => text.trim() !== '' && Number(text) === value)
     return (typeof value === 'string' || typeof value === 'boolean') && values.includes(String(value))
   })
+}
+
+/** What a figure shows of these calls. */
+export function shownOf(calls: readonly KnownCall[], of: string, show: string): number | null {
+  if (show === 'count') return calls.length
+  const numbers = calls.flatMap((call) => numberOf(call, of) ?? []).sort((a, b) => a - b)
+  const sum = numbers.reduce((all, each) => all + each, 0)
+  if (numbers.length === 0) return null
+  const rank = (percent: number) => numbers[Math.ceil((percent * numbers.length) / 100) - 1] ?? null
+  if (show === 'sum') return sum
+  if (show === 'min') return numbers[0] ?? null
+  if (show === 'max') return numbers.at(-1) ?? null
+  if (/^p\d+$/.test(show)) return rank(Number(show.slice(1)))
+  return sum / numbers.length
+}
+
+/** A share is the average of ones and zeros. */
+function numberOf({ call, details }: KnownCall, of: string): number | null {
+  const judged = (verdict: string | null | undefined, good: string, bad: string) =>
+    verdict === good ? 1 : verdict === bad ? 0 : null
+  const [, kind, key = ''] = /^(analysis|criterion)\.(.*)$/s.exec(of) ?? []
+  if (kind === 'criterion') return judged(details.review?.criteria?.[key], 'pass', 'fail')
+  if (kind === 'analysis') {
+    const value = call.callAnalysis?.[key]
+    return typeof value === 'number' ? value : null
+  }
+  switch (of) {
+    case 'duration':
+      return call.status === 'completed' ? call.duration : null
+    case 'costUsd':
+      return details.costUsd
+    case 'latencyMs':
+      return details.latencyMs
+    case 'success':
+      return judged(evaluationOf({ call, details }), 'success', 'fail')
+    default:
+      throw new Error(`There is no rule for figures of ${of}`)
+  }
 }

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { expect, test } from 'bun:test'
+import { startService, type TestProject } from '../support/service.ts'
 import { testMode } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 async function put(project: TestProject, id: string): Promise<void> {
   expect((await project.send('PUT', `/ingest/calls/${id}`, {})).status).toBe(201)

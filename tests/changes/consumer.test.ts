@@ -1,42 +1,37 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { mintBeside, type ProjectBeside } from '../support/beside.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { mintBeside } from '../support/beside.ts'
 import { at, type Reached } from '../support/node.ts'
 import { repository, type ServiceProcess, spawnService } from '../support/process.ts'
-import { freshFolder } from '../support/script.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
 // The program of the guide, as it stands there, against two processes that write to one folder.
 
-setDefaultTimeout(90_000)
 const writesForMs = 6_000
 const writers = 4
 /** Few, so that they are often changed again and deleted while the reader is on its way to them. */
 const idsPerWriter = 40
 
-const { folder, remove } = freshFolder()
+const folder = freshFolder()
 const own = freshFolder()
-const copyFile = join(own.folder, 'copy.json')
-let services: ServiceProcess[]
-let key: ProjectBeside
-let projects: Reached[]
+const copyFile = join(own, 'copy.json')
 
-beforeAll(async () => {
-  services = [await spawnService({ DATA_DIR: folder }), await spawnService({ DATA_DIR: folder })]
-  key = await mintBeside(folder)
-  projects = services.map((service) => at(service, key))
-  const guide = readFileSync(join(repository, 'src/guide/changes.md'), 'utf8')
-  writeFileSync(join(own.folder, 'copy.mjs'), /^```js\n(.*?)^```/ms.exec(guide)?.[1] ?? 'no program')
-})
+const services: ServiceProcess[] = [
+  await spawnService({ DATA_DIR: folder }),
+  await spawnService({ DATA_DIR: folder }),
+]
+const key = await mintBeside(folder)
+const projects = services.map((service) => at(service, key))
+const guide = readFileSync(join(repository, 'src/guide/changes.md'), 'utf8')
+writeFileSync(join(own, 'copy.mjs'), /^```js\n(.*?)^```/ms.exec(guide)?.[1] ?? 'no program')
 afterAll(async () => {
   for (const service of services) {
     service.kill('SIGTERM')
     await service.exited
   }
-  remove()
-  own.remove()
 })
 
 /** Either of the processes. */
@@ -46,7 +41,7 @@ function anyOf<Value>(values: readonly Value[]): Value {
 
 function startConsumer() {
   return Bun.spawn(['bun', 'copy.mjs'], {
-    cwd: own.folder,
+    cwd: own,
     env: { PATH: process.env.PATH ?? '', CALLBOOK: anyOf(services).url, KEY: key.key },
     stdout: 'ignore',
     stderr: 'ignore',

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { mintBeside, type ProjectBeside } from '../support/beside.ts'
-import { at, type Reached } from '../support/node.ts'
-import { type ServiceProcess, spawnService } from '../support/process.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { mintBeside } from '../support/beside.ts'
+import { at } from '../support/node.ts'
+import { spawnService } from '../support/process.ts'
 import { head, opened } from '../support/raw-http.ts'
-import { freshFolder } from '../support/script.ts'
+import { skipped } from '../support/skipped.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(90_000)
 /** Half of them wait, which are more than the requests that are answered at once; the others stream. */
 const readers = 2_200
 const moreMbMax = 100
@@ -23,21 +23,11 @@ const unreadMbMax = { atFirst: 250, held: 75 }
 const largeChars = 8_300_000
 const largeMbMax = 300
 
-const { folder, remove } = freshFolder()
-let service: ServiceProcess
-let key: ProjectBeside
-let project: Reached
+const folder = freshFolder()
 
-beforeAll(async () => {
-  service = await spawnService({ DATA_DIR: folder, KEEP_ALIVE_SECONDS: '4' })
-  key = await mintBeside(folder)
-  project = at(service, key)
-})
-afterAll(async () => {
-  service.kill('SIGTERM')
-  await service.exited
-  remove()
-})
+const service = await spawnService({ DATA_DIR: folder, KEEP_ALIVE_SECONDS: '4' })
+const key = await mintBeside(folder)
+const project = at(service, key)
 
 interface Reader {
   socket: Socket
@@ -74,6 +64,7 @@ async function put(id: string, change: object = {}): Promise<void> {
   expect([id, answer.ok]).toEqual([id, true])
 }
 
+if (process.platform !== 'linux') skipped('only Linux says how long processes have run')
 describe.skipIf(ofFilesOnly || process.platform !== 'linux')('readers that wait', () => {
   test('are no load, use little memory, and all hear of a change', async () => {
     await put('before')
@@ -126,7 +117,7 @@ describe.skipIf(ofFilesOnly || process.platform !== 'linux')('readers that wait'
 
   test('share one limit if the calls are large, and go on once they read', async () => {
     const after = await end()
-    for (let n = 0; n < 3; n++) await put(`large-${n}`, { summary: 'y'.repeat(largeChars) })
+    for (let n = 0; n < 3; n++) await put(`large-${n}`, { callAnalysis: { text: 'y'.repeat(largeChars) } })
     const before = residentMb()
     const all = await Promise.all(Array.from({ length: unread }, () => stream(after)))
     for (const { socket } of all) socket.pause()

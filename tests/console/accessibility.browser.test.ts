@@ -7,6 +7,7 @@ import { findings, findingsInOverlays, sidewaysOverflow } from '../support/acces
 import { browserPath } from '../support/browser.ts'
 import { startConsole, type TestPerson } from '../support/console.ts'
 import { type ConsolePage, type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
+import { follow } from '../support/follow.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(180_000)
@@ -38,7 +39,9 @@ describe.if(browserPath !== null)('every page, dialog and menu is accessible', (
     await page.setViewportSize({ ...wide, ...(state.width && { width: state.width }) })
     const scheme = (name: string) => page.locator(`html[data-mantine-color-scheme="${name}"]`).waitFor()
     await state.before?.(page)
-    await open(state.path.replace(/:(\w+)/g, (_, word: string) => filled.addresses[word] ?? word))
+    const path = state.path.replace(/:(\w+)/g, (_, word: string) => filled.addresses[word] ?? word)
+    if (isSignedIn && page.url().includes('/console/p/')) await follow(page, path)
+    else await open(path)
     await page.getByRole('heading').first().waitFor()
     await state.act?.(page)
     await page.waitForLoadState('networkidle')

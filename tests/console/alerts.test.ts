@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { expect, test } from 'bun:test'
+import { startConsole } from '../support/console.ts'
+import { startService } from '../support/service.ts'
 
-let service: TestService
-let console: TestConsole
-beforeAll(async () => {
-  service = await startService()
-  console = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService()
+const console = await startConsole(service)
 
 test('members make alerts, viewers see them, and the audit trail says who changed one', async () => {
   const project = await console.mintProject()
   const [member, viewer] = [await console.join(project, 'member'), await console.join(project, 'viewer')]
   const path = `/projects/${project.id}/alerts`
-  const rule = { name: 'Quiet', windowMinutes: 60, below: { alert: 1 } }
+  const rule = { name: 'Quiet', windowMinutes: 60, below: { alert: 1 }, showOnly: true }
   expect((await viewer.send('POST', path, rule)).status).toBe(403)
   const { id } = await (await member.send('POST', path, rule)).json()
   expect((await member.send('PUT', `${path}/${id}`, { ...rule, name: 'Silent' })).status).toBe(200)

@@ -1,24 +1,12 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Analysis, Rubric } from '../../src/analysis/schemas.ts'
-import { findings, sidewaysOverflow } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import { type FakeChat, goodJudgement, type RecordedChat, startFakeChat } from '../support/fake-chat.ts'
 import type { TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-setDefaultTimeout(60_000)
 
 const transcript = [
   { role: 'assistant', content: 'Hello, how can I help?' },
@@ -497,29 +485,4 @@ describe.if(browserPath !== null)('the analysis of calls, in a browser', () => {
     await tab.open(`/p/${project.id}/calls?criterion.price=maybe`)
     await page.getByText('“maybe” is not pass or fail or unknown').waitFor()
   })
-
-  test.each(['light', 'dark'] as const)(
-    'every part fits a phone and is accessible, %s',
-    async (colorScheme) => {
-      verdicts = { price: { result: 'fail' } }
-      await putRubric({ ...rubric, tokensPerMonth: 1_000_000 })
-      await analyzed('phone')
-      const phone = await tabs.open({ person: set.owner, width: 375, height: 812, colorScheme })
-      const pages = [
-        'settings/analysis',
-        'settings/analysis?tab=past',
-        'settings/analysis?tab=agreement',
-        'calls/phone?tab=analysis',
-      ]
-      for (const path of pages) {
-        await phone.open(`/p/${project.id}/${path}`)
-        await phone.page.getByText('judge-1').first().waitFor()
-        await phone.page.waitForLoadState('networkidle')
-        const found = [...(await findings(phone.page, 'moderate')), ...(await sidewaysOverflow(phone.page))]
-        expect({ path, found }).toEqual({ path, found: [] })
-      }
-      expect(phone.complaints).toEqual([])
-      await phone.context.close()
-    },
-  )
 })

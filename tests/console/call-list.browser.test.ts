@@ -1,14 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { putCalls, said } from '../calls/put-calls.ts'
-import { findings } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 const callsCount = 120
 const minuteMs = 60_000
 
@@ -304,19 +302,5 @@ describe.if(browserPath !== null)('the list of calls, in a browser', () => {
     await page.getByText('No connection. Last updated at').waitFor()
     isLost = false
     await page.getByText('No connection. Last updated at').waitFor({ state: 'detached' })
-  })
-
-  test('the list is accessible: axe-core finds nothing serious', async () => {
-    for (const [path, options] of [
-      ['calls/call-1003', { colorScheme: 'dark' }],
-      ['calls?text=order', { width: 375 }],
-    ] as const) {
-      const page = await openTab(path, options)
-      await page.locator('[data-call]').first().waitFor({ state: 'attached' })
-      expect([path, await findings(page)]).toEqual([path, []])
-      await page.getByRole('button', { name: 'Display' }).click()
-      await page.getByRole('menuitemradio', { name: 'Oldest first' }).waitFor()
-      expect([path, await findings(page, 'moderate')]).toEqual([path, []])
-    }
   })
 })

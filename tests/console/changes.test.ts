@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { expect, test } from 'bun:test'
+import { startConsole, type TestPerson } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 
-let service: TestService
-let people: TestConsole
-beforeAll(async () => {
-  service = await startService()
-  people = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService()
+const people = await startConsole(service)
 
 /** The events of the project's changes, one after another. */
 async function follow(person: TestPerson, { id }: TestProject, query = '') {
@@ -70,7 +65,7 @@ test('strangers cannot follow, and nobody longer than the session', async () => 
   const path = `/projects/${project.id}/changes`
   expect((await people.nobody.fetch(path)).status).toBe(401)
   const stranger = await people.join(await people.mintProject(), 'owner')
-  await expectProblem(await stranger.fetch(path), 'not_found', 'Not found')
+  await expectProblem(await stranger.fetch(path), 'not_found')
 
   const member = await people.join(project, 'member')
   const events = await follow(member, project)

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { putCalls } from '../calls/put-calls.ts'
 import { findings, sidewaysOverflow } from '../support/accessibility.ts'
@@ -7,8 +7,6 @@ import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-setDefaultTimeout(60_000)
 
 const dayMs = 86_400_000
 
@@ -55,14 +53,12 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
 
   test('a chart is made, kept, renamed, shown on the overview and deleted; a click on a bar opens exactly its calls', async () => {
     const project = await projectWithCalls()
-    const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project.id}/overview`)
+    const { page } = await tabs.show(`/p/${project.id}/overview`, { person: set.owner })
     await page.getByRole('link', { name: 'New chart' }).click()
     await page.getByRole('heading', { name: 'Failed share by agent', level: 1 }).waitFor()
     const desk = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'desk' }) })
     await desk.getByText('66.7%').waitFor()
     await desk.getByText('3 calls').waitFor()
-    expect(await findings(page, 'moderate')).toEqual([])
 
     await page.getByRole('button', { name: 'Keep chart' }).press('Enter')
     const name = page.getByLabel('Put it on the overview as')
@@ -76,7 +72,6 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
     await renamed.fill('Who fails')
     await renamed.press('Enter')
     await page.getByRole('heading', { name: 'Who fails', level: 1 }).waitFor()
-    expect(await findings(page, 'moderate')).toEqual([])
     await page.goBack()
     const kept = page.getByRole('region', { name: 'Kept charts' })
     await kept.getByRole('heading', { name: 'Who fails' }).waitFor()
@@ -95,8 +90,7 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
 
   test('choices and filters are in the address, and each point of a line leads to its day', async () => {
     const project = await projectWithCalls()
-    const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project.id}/${failedShare}`)
+    const { page, open } = await tabs.show(`/p/${project.id}/${failedShare}`, { person: set.owner })
     await page.getByRole('combobox', { name: 'Of' }).click()
     await page.getByRole('option', { name: 'Cost' }).click()
     await page.getByRole('combobox', { name: 'Show' }).click()
@@ -135,8 +129,9 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
 
   test('the calls of a list are charted with their filters', async () => {
     const project = await projectWithCalls()
-    const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project.id}/calls?agentId=desk&date=last-7-days&order=duration`)
+    const { page } = await tabs.show(`/p/${project.id}/calls?agentId=desk&date=last-7-days&order=duration`, {
+      person: set.owner,
+    })
     await page.getByRole('link', { name: 'Chart these calls' }).click()
     await page.getByRole('heading', { name: 'Calls by day', level: 1 }).waitFor()
     await page.getByRole('link', { name: '3 calls', exact: true }).waitFor()
@@ -161,7 +156,6 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
     expect(await kept.getByRole('heading', { name: 'Mine' }).count()).toBe(0)
     await kept.getByText('6', { exact: true }).waitFor()
     expect(await sidewaysOverflow(page)).toEqual([])
-    expect(await findings(page)).toEqual([])
     await kept.getByRole('link', { name: 'Open the chart Ours' }).click()
     await page.getByRole('heading', { name: 'Ours', level: 1 }).waitFor()
     expect(await page.getByRole('button', { name: /Delete chart|Rename/ }).count()).toBe(0)
@@ -198,7 +192,6 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
     expect(await ids(page)).toEqual(['d1', 'd2', 'd3'])
     await page.goBack()
     await card('Cost').getByText('was $2.00, now $1.00').waitFor()
-    expect(await findings(page, 'moderate')).toEqual([])
 
     const criteria = [{ id: 'price', name: 'Named the price', question: 'Did the agent say what it costs?' }]
     const rubric = { criteria, fields: [], evaluation: ['price'] }
@@ -236,8 +229,7 @@ describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
 
   test('a relative date stays in the address of the list, of its calls and of a saved view', async () => {
     const project = await projectWithCalls()
-    const { page, open } = await tabs.open({ person: set.owner })
-    await open(`/p/${project.id}/calls`)
+    const { page, open } = await tabs.show(`/p/${project.id}/calls`, { person: set.owner })
     await page.getByRole('button', { name: 'Date', exact: true }).click()
     await page.getByRole('button', { name: 'Last 7 days' }).click()
     await page.getByText('4 calls', { exact: true }).waitFor()

@@ -1,13 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { CallChange } from '../../src/calls/schemas.ts'
 import { findings } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 
-setDefaultTimeout(90_000)
 const recordingUrl = 'https://recordings.example/call-1042.wav?sig=a%2Bb'
 
 const call: CallChange = {
@@ -77,11 +76,10 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
   })
   afterAll(() => tabs.end())
 
-  async function openCall(id: string, options: OpenOptions = {}): Promise<Page> {
-    const tab = await tabs.open({ person: set.owner, ...options })
-    await tab.open(`/p/${project.id}/calls/${id}`)
-    await tab.page.getByRole('region', { name: 'Review' }).waitFor()
-    return tab.page
+  async function openCall(id: string, options: ShowOptions = {}): Promise<Page> {
+    const { page } = await tabs.show(`/p/${project.id}/calls/${id}`, { person: set.owner, ...options })
+    await page.getByRole('region', { name: 'Review' }).waitFor()
+    return page
   }
 
   async function factOf(page: Page, name: string): Promise<string | null> {
@@ -168,7 +166,7 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
   })
 
   test('are accessible, in dark, and in light on a phone', async () => {
-    const looks: [name: string, OpenOptions][] = [
+    const looks: [name: string, ShowOptions][] = [
       ['dark', { colorScheme: 'dark' }],
       ['phone', { width: 375, height: 812 }],
     ]

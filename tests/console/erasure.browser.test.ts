@@ -1,11 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject } from '../support/service.ts'
-
-setDefaultTimeout(60_000)
 
 describe.if(browserPath !== null)('erasing a person, in a browser', () => {
   let set: TestConsole

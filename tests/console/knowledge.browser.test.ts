@@ -1,13 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { findings, sidewaysOverflow } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-setDefaultTimeout(90_000)
 
 describe.if(browserPath !== null)('knowledge, in a browser', () => {
   let service: TestService
@@ -34,10 +32,8 @@ describe.if(browserPath !== null)('knowledge, in a browser', () => {
     return project
   }
 
-  async function openTab({ id }: TestProject, path: string, options: OpenOptions = {}): Promise<Page> {
-    const tab = await tabs.open({ person: set.owner, ...options })
-    await tab.open(`/p/${id}/${path}`)
-    return tab.page
+  async function openTab({ id }: TestProject, path: string, options: ShowOptions = {}): Promise<Page> {
+    return (await tabs.show(`/p/${id}/${path}`, { person: set.owner, ...options })).page
   }
 
   const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })

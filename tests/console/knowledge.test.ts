@@ -1,33 +1,25 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { chunks } from '../../src/db/schema.ts'
 import type { IndexedItems, ItemDetails, KnowledgeRows } from '../../src/knowledge/indexed-items.ts'
 import type { ChangePreview } from '../../src/knowledge/schemas.ts'
 import type { ExplainedSearch } from '../../src/knowledge/search/explain.ts'
-import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
-import { type FakeEmbeddings, startFakeEmbeddings } from '../support/fake-embeddings.ts'
+import { startConsole } from '../support/console.ts'
+import { startFakeEmbeddings } from '../support/fake-embeddings.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-let service: TestService
-let console: TestConsole
 type StoredChunks = Awaited<ReturnType<IndexedItems['chunks']>>
-let embeddings: FakeEmbeddings
-let owner: TestPerson
 
-beforeAll(async () => {
-  embeddings = await startFakeEmbeddings()
-  service = await startService({
-    env: { EMBEDDING_ENDPOINT: embeddings.url, INDEX_WAIT_MS: '3000', KNOWLEDGE_TEXT_MAX_BYTES: '20000' },
-  })
-  console = await startConsole(service)
-  owner = console.owner
+const embeddings = await startFakeEmbeddings()
+const service = await startService({
+  env: { EMBEDDING_ENDPOINT: embeddings.url, INDEX_WAIT_MS: '3000', KNOWLEDGE_TEXT_MAX_BYTES: '20000' },
 })
+const console = await startConsole(service)
+const owner = console.owner
 afterAll(async () => {
   embeddings.always(null)
-  await service.stop()
-  await embeddings.stop()
 })
 
 const pathOf = (project: TestProject) => `/projects/${project.id}/knowledge`
@@ -123,7 +115,7 @@ describe('the list of knowledge items', () => {
       ['cursor=nonsense', 'cursor'],
     ]) {
       const answer = await owner.fetch(`${pathOf(project)}?${query}`)
-      const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      const { errors } = await expectProblem(answer, 'invalid_request')
       expect(errors?.map((error) => error.field)).toEqual([field ?? ''])
     }
   })
@@ -162,7 +154,7 @@ describe('many items', () => {
     const [one, two] = made.map(({ id }) => id)
     const ids = [one, two, one, theirs.id, 'kn_never']
     const viewer = await console.join(project, 'viewer')
-    await expectProblem(await viewer.send('DELETE', pathOf(project), { ids }), 'forbidden', 'Forbidden')
+    await expectProblem(await viewer.send('DELETE', pathOf(project), { ids }), 'forbidden')
     const answer = await owner.send('DELETE', pathOf(project), { ids })
     expect(await answer.json()).toEqual({ deleted: 2 })
     expect((await list(project)).data.map(({ name }) => name)).toEqual(['Three'])
@@ -297,9 +289,8 @@ describe('an item', () => {
       ['GET', path],
       ['GET', `${path}/chunks`],
       ['DELETE', path],
-    ] as const) {
+    ] as const)
       await expectProblem(await owner.fetch(at, { method }), 'not_found', 'Knowledge item not found')
-    }
     await expectProblem(
       await project.fetch(`/v1/knowledge/${item.id}`),
       'not_found',
@@ -347,14 +338,12 @@ describe('an item', () => {
       const { errors } = await expectProblem(
         await owner.send('POST', pathOf(project), body),
         'invalid_request',
-        'Invalid request',
       )
       expect(errors?.map((error) => error.field)).toEqual([field])
     }
     const long = { name: 'x', text: 'x'.repeat(20_001) }
-    for (const path of [pathOf(project), `${pathOf(project)}/preview`]) {
-      await expectProblem(await owner.send('POST', path, long), 'payload_too_large', 'Payload too large')
-    }
+    for (const path of [pathOf(project), `${pathOf(project)}/preview`])
+      await expectProblem(await owner.send('POST', path, long), 'payload_too_large')
     expect((await list(project)).total).toBe(0)
   })
 
@@ -451,7 +440,7 @@ describe('an explained search', () => {
       [{ query: 'x', timeoutMs: 1 }, 'timeoutMs'],
     ] as const) {
       const answer = await owner.send('POST', `${pathOf(project)}/search`, body)
-      const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      const { errors } = await expectProblem(answer, 'invalid_request')
       expect(errors?.map((error) => error.field)).toEqual([field])
     }
   })
@@ -471,8 +460,8 @@ test('every route of knowledge is for the project’s people: 401 for nobody, 40
     ['GET', `${path}/${id}/chunks`],
     ['DELETE', `${path}/${id}`],
   ] as const) {
-    await expectProblem(await console.nobody.send(method, at, body), 'not_signed_in', 'Sign in required')
-    await expectProblem(await stranger.send(method, at, body), 'not_found', 'Not found')
+    await expectProblem(await console.nobody.send(method, at, body), 'not_signed_in')
+    await expectProblem(await stranger.send(method, at, body), 'not_found')
   }
   expect((await list(project)).total).toBe(1)
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { invitations, people, projects } from '../../src/db/schema.ts'
 import { bootstrap } from '../../src/start/bootstrap.ts'
@@ -14,11 +14,10 @@ import { failureOf } from '../support/failure.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
 const dayMs = 86_400_000
 const tokenOf = (link: string) => new URL(link).hash.slice(1)
 const isDead = async (answer: Response) => {
-  const { detail } = await expectProblem(answer, 'not_found', 'Not found')
+  const { detail } = await expectProblem(answer, 'not_found')
   expect(detail).toContain('link no longer works')
 }
 let made = 0
@@ -39,7 +38,6 @@ describe('the set-up link', () => {
   beforeAll(async () => {
     service = await startService()
   })
-  afterAll(() => service.stop())
 
   test('is made by the first start, once', async () => {
     expect((await session()).isSetUp).toBe(false)
@@ -53,7 +51,7 @@ describe('the set-up link', () => {
 
   test('refuses invalid people, and stays valid', async () => {
     const fieldsOf = async (person: object) => {
-      const { errors } = await expectProblem(await setUp(person), 'invalid_request', 'Invalid request')
+      const { errors } = await expectProblem(await setUp(person), 'invalid_request')
       return errors?.map(({ field }) => field)
     }
     const good = newPerson()
@@ -153,7 +151,6 @@ describe('a link in a project', () => {
     set = await startConsole(service)
     project = await set.mintProject()
   })
-  afterAll(() => service.stop())
 
   const invite = async (role: 'owner' | 'member' = 'member', by: TestPerson = set.owner, at = project) => {
     const answer = await by.send('POST', `/projects/${at.id}/invitations`, { role })
@@ -222,14 +219,14 @@ describe('a link in a project', () => {
       const person = await set.join(project, 'member')
       const { token } = await invite('owner')
       const answer = await accept(token, { ...newPerson(), email: person.email.toUpperCase() })
-      const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      const { errors } = await expectProblem(answer, 'invalid_request')
       expect(errors).toEqual([
         {
           field: 'newPerson.email',
           message: 'is already in use here: sign in first, then open the link again',
         },
       ])
-      await expectProblem(await accept(token), 'not_signed_in', 'Sign in required')
+      await expectProblem(await accept(token), 'not_signed_in')
       expect((await accept(token, undefined, person)).status).toBe(200)
     })
 
@@ -241,7 +238,7 @@ describe('a link in a project', () => {
         ...Array(10).fill(400),
         ...Array(5).fill(429),
       ])
-      await expectProblem(await accept(token, newPerson()), 'rate_limited', 'Too many requests')
+      await expectProblem(await accept(token, newPerson()), 'rate_limited')
       const other = await invite()
       expect((await accept(other.token, newPerson())).status).toBe(200)
       clock.ms += 3_600_000
@@ -260,7 +257,7 @@ describe('a link in a project', () => {
     test('names each bad field of a new person', async () => {
       const { token } = await invite()
       const answer = await accept(token, { name: ' ', email: 'nobody', password: 'correct horse battery' })
-      const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      const { errors } = await expectProblem(answer, 'invalid_request')
       expect(errors?.map(({ field }) => field)).toEqual(['newPerson.name', 'newPerson.email'])
       expect((await accept(token, newPerson())).status).toBe(200)
     })
@@ -278,10 +275,10 @@ describe('a link in a project', () => {
       const other = await set.mintProject()
       const { id, token } = await invite()
       const revoke = (at: TestProject) => set.owner.send('DELETE', `/projects/${at.id}/invitations/${id}`)
-      await expectProblem(await revoke(other), 'not_found', 'Not found')
+      await expectProblem(await revoke(other), 'not_found')
       const revoked = await revoke(project)
       expect([revoked.status, await revoked.json()]).toEqual([200, { id, revoked: true }])
-      await expectProblem(await revoke(project), 'not_found', 'Not found')
+      await expectProblem(await revoke(project), 'not_found')
       await isDead(await accept(token, newPerson()))
     })
 
@@ -312,7 +309,7 @@ describe('a link in a project', () => {
       const { console } = service.services
       for (let i = 0; i < 100; i++) await console.invitations.create(full.projectId, 'member', 'http://x')
       const answer = await set.owner.send('POST', `/projects/${full.id}/invitations`, { role: 'member' })
-      await expectProblem(answer, 'invalid_request', 'Invalid request')
+      await expectProblem(answer, 'invalid_request')
       const { invitations: open } = await peopleOf(full)
       expect(open).toHaveLength(100)
       await console.invitations.revoke(full.projectId, open[0].id)
@@ -348,7 +345,7 @@ describe('a link in a project', () => {
     test('refuses a short password, and stays valid for a day', async () => {
       const person = await set.join(project, 'member')
       const token = await linkFor(person)
-      await expectProblem(await reset(token, 'short'), 'invalid_request', 'Invalid request')
+      await expectProblem(await reset(token, 'short'), 'invalid_request')
       clock.ms += dayMs
       await isDead(await reset(token, 'long enough for us'))
       expect((await person.fetch('/sessions')).status).toBe(200)

@@ -1,12 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { findings, sidewaysOverflow } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 import { totp } from '../support/totp.ts'
-
-setDefaultTimeout(90_000)
 
 describe.if(browserPath !== null)('the operator’s page, in a browser', () => {
   let service: TestService

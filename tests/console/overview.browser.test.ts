@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { putCalls } from '../calls/put-calls.ts'
 import { findings } from '../support/accessibility.ts'
@@ -7,8 +7,6 @@ import type { TestConsole } from '../support/console.ts'
 import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-setDefaultTimeout(60_000)
 
 describe.if(browserPath !== null)('the overview, in a browser', () => {
   let service: TestService

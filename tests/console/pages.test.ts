@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { buildConsole } from '../../scripts/build-console.ts'
-import type { ConsoleManifest } from '../../src/console/assets.ts'
 import { notBuiltPage, pagePolicy } from '../../src/console/page.ts'
 import { pagePaths } from '../../src/console/page-paths.ts'
 import { pagesRoutes } from '../../src/console/pages-routes.ts'
 import { encodingFor } from '../../src/http/static-file.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { head, rawRequest } from '../support/raw-http.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
-let service: TestService
-let manifest: ConsoleManifest
-
-beforeAll(async () => {
-  manifest = (await buildConsole()).manifest
-  service = await startService()
-})
-afterAll(() => service.stop())
+const manifest = (await buildConsole()).manifest
+const service = await startService()
 
 function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(service.url + path, { headers, decompress: false } as RequestInit)
@@ -122,7 +113,7 @@ describe('the page', () => {
   })
 
   test('says how to build it when it is not built', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'callbook-empty-'))
+    const folder = freshFolder()
     const answer = await pagesRoutes(folder).handle(new Request('http://localhost/console'))
     rmSync(folder, { recursive: true })
     expect(await answer.text()).toContain('bun run build')

@@ -1,16 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Page } from 'playwright-core'
 import type { CallChange, CallRecording } from '../../src/calls/schemas.ts'
 import { findings } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { madeWav } from '../support/recordings.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(90_000)
 const bytesPerSecond = 32_000
 const seconds = 60
 /** When each turn begins: the caller's are the odd ones. From 20 to 40 seconds nobody speaks. */
@@ -80,11 +79,10 @@ describe.if(browserPath !== null)('the recording of a call, in a browser', () =>
     expect(answer.status).toBeLessThan(300)
   }
 
-  async function openCall(path: string, options: OpenOptions = {}): Promise<Page> {
-    const tab = await tabs.open({ person: set.owner, ...options })
-    await tab.open(`/p/${project.id}/calls/${path}`)
-    await tab.page.getByText('I have found table 0').waitFor()
-    return tab.page
+  async function openCall(path: string, options: ShowOptions = {}): Promise<Page> {
+    const { page } = await tabs.show(`/p/${project.id}/calls/${path}`, { person: set.owner, ...options })
+    await page.getByText('I have found table 0').waitFor()
+    return page
   }
 
   const timeOf = (page: Page) =>
@@ -209,7 +207,7 @@ describe.if(browserPath !== null)('the recording of a call, in a browser', () =>
   })
 
   test('is accessible, in dark, and in light on a phone', async () => {
-    const looks: [name: string, OpenOptions][] = [
+    const looks: [name: string, ShowOptions][] = [
       ['dark', { colorScheme: 'dark' }],
       ['phone', { width: 375, height: 812 }],
     ]

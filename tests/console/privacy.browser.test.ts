@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
 import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
-
-setDefaultTimeout(60_000)
 
 describe.if(browserPath !== null)('privacy, in a browser', () => {
   let set: TestConsole

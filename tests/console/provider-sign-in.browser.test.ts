@@ -1,12 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { findings } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsoleInBrowser } from '../support/console-page.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
 import { returnPath } from '../support/provider-sign-in.ts'
-
-setDefaultTimeout(60_000)
 
 describe.if(browserPath !== null)('signing in at a provider, in a browser', () => {
   let provider: IdentityProvider

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { putCalls, said } from '../calls/put-calls.ts'
 import { findings } from '../support/accessibility.ts'
@@ -8,7 +8,6 @@ import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../su
 import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 const minuteMs = 60_000
 const keysPerCallMax = 3
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
@@ -9,7 +9,6 @@ import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../su
 import { makeDocx, paragraph } from '../support/files.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 
-setDefaultTimeout(90_000)
 const realCalls = fileURLToPath(new URL('../../../shared/data/calls.jsonl', import.meta.url))
 const callsMax = 2_000
 
@@ -135,11 +134,7 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
     await page
       .locator('input[type=file]')
       .first()
-      .setInputFiles({
-        name: 'parcels.md',
-        mimeType: 'text/markdown',
-        buffer: Buffer.from(text),
-      })
+      .setInputFiles({ name: 'parcels.md', mimeType: 'text/markdown', buffer: Buffer.from(text) })
     await page.getByRole('article', { name: 'Chunk 1' }).waitFor()
     expect(await page.getByLabel('Name').inputValue()).toBe('Lost parcels')
     expect(await page.getByRole('textbox', { name: /^Text/ }).inputValue()).toBe(text)
@@ -241,7 +236,7 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
       'settings/audit',
     ]
     for (const path of paths) {
-      await tab.open(`/p/${other.id}/${path}`)
+      await tab.follow(`/p/${other.id}/${path}`)
       await tab.page.getByRole('heading', { level: 1 }).first().waitFor()
       await tab.page.getByText('onerror', { exact: false }).first().waitFor()
       const elements = await tab.page.locator('img[src="x"], svg[onload], a[href^="javascript:"]').count()

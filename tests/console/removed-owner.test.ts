@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { byPerson } from '../../src/identity.ts'
-import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
+import { startConsole, type TestPerson } from '../support/console.ts'
 import { failureOf } from '../support/failure.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
-let service: TestService
-let set: TestConsole
-beforeAll(async () => {
-  service = await startService()
-  set = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService()
+const set = await startConsole(service)
 
 /** Everything that an owner alone may write, as the routes call it once they have let the request in. */
 const writes: Record<
@@ -77,10 +71,7 @@ describe.each(['removed', 'demoted'] as const)(
       const by = byPerson(person, null)
       expect(
         await failureOf(writes[name]?.(project, by, open, other.personId) ?? Promise.resolve()),
-      ).toMatchObject({
-        code: 'forbidden',
-        detail: 'Only an owner of the project can do this.',
-      })
+      ).toMatchObject({ code: 'forbidden', detail: 'Only an owner of the project can do this.' })
       expect(await stateOf(project)).toEqual(before)
     })
   },

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { CallRows } from '../../src/calls/reading/call-rows.ts'
 import type { CallDetails } from '../../src/calls/schemas.ts'
 import { putCalls, said } from '../calls/put-calls.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
+import { startConsole } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
-let service: TestService
-let people: TestConsole
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  people = await startConsole(service)
-  project = await people.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService()
+const people = await startConsole(service)
+const project = await people.mintProject()
 
 async function put(id: string, change: object = { evaluation: 'success', ...said('Hello') }) {
   await putCalls(service.services, project.projectId, [{ id, ...change }])
@@ -97,7 +91,7 @@ describe('the review of a call', () => {
     expect(await idsOf(`${march}&reviewed=false`)).toEqual(['find-flag', 'find-note', 'find-plain'])
     expect(await idsOf(`${march}&flagged=true`)).toEqual(['find-flag'])
     expect(await idsOf(`${march}&noted=true`)).toEqual(['find-note'])
-    await expectProblem(await project.fetch('/v1/calls?reviewed=yes'), 'invalid_request', 'Invalid request')
+    await expectProblem(await project.fetch('/v1/calls?reviewed=yes'), 'invalid_request')
     const { data } = await (await project.fetch(`/v1/changes?after=${next}`)).json()
     expect(data.map(({ call }: { call: { id: string } }) => call.id)).toEqual([
       'find-seen',
@@ -161,9 +155,8 @@ describe('the review of a call', () => {
       'No such turn',
     )
     expect(detail).toBe('flagTurns: the call has 2 turns, from 0 to 1.')
-    for (const label of ['\u200b', '\u3164', 'vip\u202e']) {
-      await expectProblem(await review('turns', { addLabels: [label] }), 'invalid_request', 'Invalid request')
-    }
+    for (const label of ['\u200b', '\u3164', 'vip\u202e'])
+      await expectProblem(await review('turns', { addLabels: [label] }), 'invalid_request')
     expect(await reviewed('turns', { unflagTurns: [1] })).toBeNull()
   })
 
@@ -182,7 +175,7 @@ describe('the review of a call', () => {
       { flagTurns: [-1] },
     ]) {
       await put('bad')
-      await expectProblem(await review('bad', bad), 'invalid_request', 'Invalid request')
+      await expectProblem(await review('bad', bad), 'invalid_request')
     }
   })
 })
@@ -214,7 +207,7 @@ describe('one change of many calls', () => {
     expect(labels).toContainEqual({ value: 'batch', calls: 118 })
     const tooMany = { ids: Array.from({ length: 1_001 }, (_, n) => `${n}`), change: { reviewed: true } }
     const answer = await people.owner.send('POST', `/projects/${project.id}/calls/review`, tooMany)
-    await expectProblem(answer, 'invalid_request', 'Invalid request')
+    await expectProblem(answer, 'invalid_request')
   })
 
   test('and reviews are in the audit trail, once for each call, by a hash that says nothing of it', async () => {

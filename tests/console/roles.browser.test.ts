@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
 import type { TestConsole } from '../support/console.ts'
@@ -6,7 +6,6 @@ import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../su
 import type { TestProject, TestService } from '../support/service.ts'
 import { totp } from '../support/totp.ts'
 
-setDefaultTimeout(60_000)
 const plain = { kind: 'live' as const, allowedIps: [], expiresAt: null }
 
 describe.if(browserPath !== null)('roles and keys, in a browser', () => {
@@ -33,7 +32,6 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     await page.getByRole('link', { name: 'Agents' }).click()
     await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor()
     await page.getByText('A key’s access cannot be changed').waitFor()
-    expect(await findings(page)).toEqual([])
 
     await page.getByLabel('Name', { exact: true }).fill('Our agents')
     await page.getByLabel('Allowed address 1', { exact: true }).fill('203.0.113.0/24')
@@ -62,7 +60,6 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
       .waitFor()
     expect(await rows.nth(0).textContent()).toContain(made.slice(-4))
     expect(await rows.nth(1).textContent()).toContain(old.key.slice(-4))
-    expect(await findings(page)).toEqual([])
   })
 
   test('another role is asked about first, and members delete only where the project lets them', async () => {
@@ -79,7 +76,6 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
 
     await page.getByLabel('Members can delete calls and knowledge').click()
     await page.getByText('delete nothing', { exact: false }).first().waitFor()
-    expect(await findings(page)).toEqual([])
     const { item } = await service.services.knowledge.add(project.projectId, {
       name: 'Hours',
       text: 'Nine to five.',
@@ -101,7 +97,6 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     await theirs.open(`/p/${project.id}/knowledge`)
     await theirs.page.getByRole('link', { name: 'Hours' }).waitFor()
     expect(await theirs.page.getByRole('button', { name: 'Upload files' }).isDisabled()).toBe(true)
-    expect(await findings(theirs.page)).toEqual([])
     expect(theirs.complaints).toEqual([])
     await theirs.context.close()
   })
@@ -161,7 +156,6 @@ describe.if(browserPath !== null)('roles and keys, in a browser', () => {
     await page.getByLabel('Code', { exact: true }).fill('000 00')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('is wrong', { exact: false }).waitFor()
-    expect(await findings(page)).toEqual([])
     await page.getByLabel('Code', { exact: true }).fill(code)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()

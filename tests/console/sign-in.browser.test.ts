@@ -1,10 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { bootstrap } from '../../src/start/bootstrap.ts'
 import { browserPath } from '../support/browser.ts'
 import { type ConsolePage, type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
 import type { TestService } from '../support/service.ts'
-
-setDefaultTimeout(60_000)
 
 describe.if(browserPath !== null)('signing in, in a browser', () => {
   let service: TestService

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { request } from 'node:http'
-import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startConsole, type TestPerson } from '../support/console.ts'
+import { startService, type TestProject } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
-let service: TestService
-let set: TestConsole
-beforeAll(async () => {
-  service = await startService()
-  set = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService()
+const set = await startConsole(service)
 
 /** Sends all but the end of a body, then does `meanwhile` once the guard has let the request in. */
 async function sendSlowly(
@@ -58,11 +52,7 @@ describe('a body that arrives after its sender has lost the right to send it', (
       path: `/projects/${project.id}/keys`,
       body: { name: 'late', kind: 'live', allowedIps: [], expiresAt: null },
     },
-    {
-      method: 'PATCH',
-      path: `/projects/${project.id}/people/${other.personId}`,
-      body: { role: 'member' },
-    },
+    { method: 'PATCH', path: `/projects/${project.id}/people/${other.personId}`, body: { role: 'member' } },
     { method: 'PATCH', path: `/projects/${project.id}`, body: { name: `late ${project.id}` } },
     { method: 'POST', path: `/projects/${project.id}/knowledge`, body: { name: 'late', text: 'late' } },
     { method: 'DELETE', path: `/projects/${project.id}`, body: { confirm: project.name } },

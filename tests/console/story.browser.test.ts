@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { bootstrap } from '../../src/start/bootstrap.ts'
 import { browserPath } from '../support/browser.ts'
 import { type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
 import type { TestService } from '../support/service.ts'
-
-setDefaultTimeout(90_000)
 
 describe.if(browserPath !== null)('the first five minutes, in a browser', () => {
   let service: TestService

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { findings } from '../support/accessibility.ts'
 import { browserPath } from '../support/browser.ts'
@@ -7,8 +7,6 @@ import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../su
 import { accept, type Receiver, receiverEnv, startReceiver, verify } from '../support/receiver.ts'
 import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-setDefaultTimeout(60_000)
 
 describe.if(browserPath !== null)('webhooks, in a browser', () => {
   let service: TestService
@@ -69,7 +67,6 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     await page.getByRole('button', { name: 'Replay' }).click()
     await page.getByText('1 record will be sent again.').waitFor()
     await until(() => receiver.received.length === 2)
-    expect(await findings(page)).toEqual([])
   })
 
   test('a failed delivery shows the answer and what would be sent now, and is sent again', async () => {

@@ -1,25 +1,23 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'bun:test'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { bootstrap } from '../../src/start/bootstrap.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { addMarkedCall, addMarkedItem } from '../support/marked.ts'
 import { repository } from '../support/process.ts'
-import { freshFolder } from '../support/script.ts'
+import { madeWav } from '../support/recordings.ts'
 import { startService, type TestProject } from '../support/service.ts'
 import { findTraces } from '../support/traces.ts'
 import { until } from '../support/until.ts'
-
-setDefaultTimeout(120_000)
-const folders: { remove(): void }[] = []
-afterAll(() => {
-  for (const folder of folders) folder.remove()
-})
-
-function newFolder(): string {
-  const made = freshFolder()
-  folders.push(made)
-  return made.folder
-}
 
 /** The real command line on a data folder. */
 async function callbook(dataDir: string, ...args: string[]) {
@@ -56,22 +54,20 @@ function bytesUnder(folder: string): string {
     .join('\n')
 }
 
-async function backUpSome(): Promise<{
-  dataDir: string
-  backup: string
-  project: TestProject
-  itemId: string
-}> {
-  const dataDir = newFolder()
+async function backUpSome({
+  withRecording = false,
+} = {}): Promise<{ dataDir: string; backup: string; project: TestProject; itemId: string }> {
+  const dataDir = freshFolder()
   const service = await startService({ dataDir })
   const project = await service.mintProject()
   await project.send('PUT', '/ingest/calls/kept', { summary: 'kept summary' })
+  if (withRecording) await project.fetch('/ingest/calls/kept/recording', { method: 'PUT', body: madeWav() })
   await project.send('PUT', '/ingest/calls/gone', { summary: 'gone summary' })
   await project.fetch('/v1/calls/gone', { method: 'DELETE' })
   const item = await (
     await project.send('POST', '/v1/knowledge', { name: 'Refunds', text: 'We refund within thirty days.' })
   ).json()
-  const backup = join(newFolder(), 'backup')
+  const backup = join(freshFolder(), 'backup')
   const ran = await callbook(dataDir, 'backup', backup)
   await service.stop()
   expect(ran).toMatchObject({ code: 0, err: '' })
@@ -80,7 +76,7 @@ async function backUpSome(): Promise<{
 
 describe('a backup', () => {
   test('taken under load holds every write that was acknowledged before it began, and no partial write', async () => {
-    const dataDir = newFolder()
+    const dataDir = freshFolder()
     const service = await startService({ dataDir })
     const project = await service.mintProject()
     const acknowledged = {
@@ -115,7 +111,7 @@ describe('a backup', () => {
       gone: [...acknowledged.gone],
     }
 
-    const backup = join(newFolder(), 'backup')
+    const backup = join(freshFolder(), 'backup')
     const ran = await callbook(dataDir, 'backup', backup, '--json')
     expect(ran).toMatchObject({ code: 0, err: '' })
     isWriting = false
@@ -125,7 +121,7 @@ describe('a backup', () => {
     expect(manifest.holds.calls).toBe(80)
     expect(manifest.holds.knowledgeItems).toBeGreaterThanOrEqual(before.items.size)
 
-    const restored = newFolder()
+    const restored = freshFolder()
     expect(await callbook(restored, 'restore', backup)).toMatchObject({ code: 0, err: '' })
     const copy = await startService({ dataDir: restored })
     const ask = requestsTo(copy.url, project)
@@ -149,7 +145,7 @@ describe('a backup', () => {
   })
 
   test('holds nothing that was deleted before it, and only its owner can read it', async () => {
-    const dataDir = newFolder()
+    const dataDir = freshFolder()
     // So late that the backup comes before the erasure.
     const service = await startService({ dataDir, env: { ERASE_WITHIN_MS: '600000' } })
     const project = await service.mintProject()
@@ -160,7 +156,7 @@ describe('a backup', () => {
     // By another process: this one would lose SQLite's locks on the file.
     expect(Bun.spawnSync(['grep', '-rqai', 'quagmire', dataDir]).success).toBe(true)
 
-    const backup = join(newFolder(), 'deep', 'backup')
+    const backup = join(freshFolder(), 'deep', 'backup')
     expect(await callbook(dataDir, 'backup', backup)).toMatchObject({ code: 0 })
     await service.stop()
     const bytes = bytesUnder(backup)
@@ -172,12 +168,12 @@ describe('a backup', () => {
   })
 
   test("keeps what is deleted after it, for the operator to delete; the service's folder does not", async () => {
-    const dataDir = newFolder()
+    const dataDir = freshFolder()
     const service = await startService({ dataDir, env: { ERASE_WITHIN_MS: '1000' } })
     const project = await service.mintProject()
     const records = [await addMarkedItem(project), await addMarkedCall(project)]
     const traces = records.flatMap((record) => record.traces)
-    const backup = join(newFolder(), 'backup')
+    const backup = join(freshFolder(), 'backup')
     expect(await callbook(dataDir, 'backup', backup)).toMatchObject({ code: 0 })
 
     for (const { path } of records) expect((await project.fetch(path, { method: 'DELETE' })).status).toBe(200)
@@ -193,9 +189,9 @@ describe('a backup', () => {
   })
 
   test('refuses a folder that is not empty or is inside the data folder', async () => {
-    const dataDir = newFolder()
+    const dataDir = freshFolder()
     await (await startService({ dataDir })).stop()
-    const full = newFolder()
+    const full = freshFolder()
     writeFileSync(join(full, 'mine.txt'), 'mine')
     expect(await callbook(dataDir, 'backup', full)).toMatchObject({
       code: 1,
@@ -208,7 +204,7 @@ describe('a backup', () => {
       err: expect.stringContaining('is inside'),
     })
     expect(existsSync(inside)).toBe(false)
-    const nothing = newFolder()
+    const nothing = freshFolder()
     expect(await callbook(nothing, 'backup', join(nothing, 'b'))).toMatchObject({
       code: 1,
       err: expect.stringContaining('There is no database at'),
@@ -216,10 +212,22 @@ describe('a backup', () => {
   })
 })
 
+/** Ends the process once the recordings are linked, right before the database is put in its place. */
+const killedRestore = `
+  import { mock } from 'bun:test'
+  import * as files from 'node:fs/promises'
+  const { rm } = files
+  const kill = (path, options) => (String(path).endsWith('indexes') ? process.exit(9) : rm(path, options))
+  mock.module('node:fs/promises', () => ({ ...files, rm: kill }))
+  const { restore } = await import('./src/db/backup.ts')
+  const [folder, dataDir] = process.argv.slice(-2)
+  const { signal } = new AbortController()
+  await restore({ folder, dataDir, target: dataDir + '/callbook.db', keepReview: () => '', setupHash: 'x', signal })`
+
 describe('a restore', () => {
   test('keeps keys and tombstones, and gets a generation of its own', async () => {
     const { dataDir, backup, project, itemId } = await backUpSome()
-    const restored = newFolder()
+    const restored = freshFolder()
     const ran = await callbook(restored, 'restore', backup)
     expect(ran).toMatchObject({ code: 0, err: '' })
     // Index files of the same project with the same rows: only the generation tells them apart.
@@ -242,10 +250,10 @@ describe('a restore', () => {
   })
 
   test('ends every one-time link, and makes one that sets up a console without an owner', async () => {
-    const dataDir = newFolder()
+    const dataDir = freshFolder()
     const service = await startService({ dataDir })
     const { setupToken } = await bootstrap(service.services)
-    const [before, after] = [join(newFolder(), 'backup'), join(newFolder(), 'backup')]
+    const [before, after] = [join(freshFolder(), 'backup'), join(freshFolder(), 'backup')]
     expect(await callbook(dataDir, 'backup', before)).toMatchObject({ code: 0 })
     const person = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' }
     const setUp = (url: string, token: string | null) =>
@@ -259,14 +267,14 @@ describe('a restore', () => {
     expect(await callbook(dataDir, 'backup', after)).toMatchObject({ code: 0 })
     await service.stop()
 
-    const unowned = newFolder()
+    const unowned = freshFolder()
     const { setupLink } = JSON.parse((await callbook(unowned, 'restore', before, '--json')).out)
     const copy = await startService({ dataDir: unowned })
     expect((await setUp(copy.url, setupToken)).status).toBe(404)
     expect((await setUp(copy.url, new URL(setupLink).hash.slice(1))).status).toBe(200)
     await copy.stop()
 
-    const owned = newFolder()
+    const owned = freshFolder()
     expect((await callbook(owned, 'restore', after)).out).toContain('bun callbook person reset')
     const other = await startService({ dataDir: owned })
     const check = await fetch(`${other.url}/console/api/links/check`, {
@@ -281,7 +289,7 @@ describe('a restore', () => {
   test('refuses a backup that was changed, cut short or left unfinished, and leaves nothing behind', async () => {
     const { backup } = await backUpSome()
     const tamper = (change: (folder: string) => void) => {
-      const folder = newFolder()
+      const folder = freshFolder()
       cpSync(backup, folder, { recursive: true })
       change(folder)
       return folder
@@ -310,14 +318,41 @@ describe('a restore', () => {
         ),
         says: 'newer version',
       },
-      { folder: newFolder(), says: 'is not a backup' },
+      { folder: freshFolder(), says: 'is not a backup' },
     ]
     for (const { folder, says } of cases) {
-      const restored = newFolder()
+      const restored = freshFolder()
       const ran = await callbook(restored, 'restore', folder)
       expect(ran).toMatchObject({ code: 1, out: '', err: expect.stringContaining(says) })
       expect(readdirSync(restored).filter((name) => name.startsWith('callbook.db'))).toEqual([])
     }
+  })
+
+  test('that was killed stops the start, which says how to go on; the next one leaves nothing of it', async () => {
+    const { backup, dataDir } = await backUpSome({ withRecording: true })
+    const restored = freshFolder()
+    const child = Bun.spawn(['bun', '-e', killedRestore, '--', backup, restored], { cwd: repository })
+    expect(await child.exited).toBe(9)
+    const drafts = () => readdirSync(restored).filter((name) => name.includes('restored'))
+    expect(drafts()).toContain('callbook.db.restored')
+    // What a kill within a transaction of SQLite, or while another backup is compared, leaves beside it.
+    for (const suffix of ['-journal', '.newer'])
+      writeFileSync(join(restored, `callbook.db.restored${suffix}`), 'kept summary')
+    const failure = await startService({ dataDir: restored }).catch((error) => error)
+    expect(String(failure)).toContain('bun callbook restore')
+    expect(existsSync(join(restored, 'callbook.db'))).toBe(false)
+    const [recording = ''] = readdirSync(join(dataDir, 'recordings')).filter((name) => name !== 'incoming')
+    rmSync(join(restored, 'recordings', recording))
+    writeFileSync(join(restored, 'recordings', recording), 'half of a copy')
+    expect(await callbook(restored, 'restore', backup)).toMatchObject({ code: 0, err: '' })
+    expect(drafts()).toEqual([])
+    const both = [dataDir, restored].map((folder) => readFileSync(join(folder, 'recordings', recording)))
+    expect(both[1]?.equals(both[0] ?? Buffer.of())).toBe(true)
+    // A draft beside a database that is there is left of a restore that nobody needs.
+    writeFileSync(join(restored, 'callbook.db.restored'), 'kept summary')
+    const service = await startService({ dataDir: restored })
+    expect(drafts()).toEqual([])
+    await service.stop()
   })
 
   test('overwrites nothing, with or without a service that runs there', async () => {

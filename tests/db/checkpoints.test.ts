@@ -1,15 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { appendFileSync, readFileSync, statSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { FileSession } from '../../src/db/file-session.ts'
 import { openReader } from '../../src/db/reader.ts'
 import { findStalePages } from '../../src/db/stale-cells.ts'
-import { freshFolder, runScript } from '../support/script.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { runScript } from '../support/script.ts'
 import { findTraces } from '../support/traces.ts'
 
 const table = 'create table if not exists notes (id text primary key, note text not null)'
-let folder: ReturnType<typeof freshFolder>
+let folder: string
 let file: string
 /** What the sessions of this test have said about the file. */
 let told: boolean[]
@@ -17,13 +18,13 @@ const sessions: FileSession[] = []
 
 beforeEach(() => {
   folder = freshFolder()
-  file = join(folder.folder, 'test.db')
+  file = join(folder, 'test.db')
+  writeFileSync(file, '')
   told = []
 })
 
 afterEach(async () => {
   for (const session of sessions.splice(0)) await session.close()
-  folder.remove()
 })
 
 describe('the database file', () => {
@@ -37,7 +38,8 @@ describe('the database file', () => {
     plain.exec('drop table notes')
     plain.close()
 
-    file = join(folder.folder, 'ours.db')
+    file = join(folder, 'ours.db')
+    writeFileSync(file, '')
     const session = open()
     await insert(session, 600)
     expect(logBytes()).toBeGreaterThan(0)
@@ -148,7 +150,7 @@ describe('after kill -9', () => {
     expect(await emptyLog(session)).toBe(true)
     expect(told).toEqual([])
     expect(await stalePages()).toEqual([])
-    expect(await findTraces(folder.folder, [{ name: 'gone', bytes: Buffer.from('gone-') }])).toEqual([])
+    expect(await findTraces(folder, [{ name: 'gone', bytes: Buffer.from('gone-') }])).toEqual([])
     const [ok] = await rows(session, 'pragma integrity_check')
     expect(ok).toEqual(['ok'])
   })

@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { CommitWatch } from '../../src/db/commit-watch.ts'
 import { silentLog } from '../../src/db/log.ts'
 import { setMeta } from '../../src/db/meta.ts'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
+import { freshFolder } from '../support/at-end.ts'
 
-let folder: string
-let ours: OpenDatabase
-let theirs: OpenDatabase
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'callbook-'))
-  ours = await openDatabase(join(folder, 'callbook.db'))
-  theirs = await openDatabase(join(folder, 'callbook.db'))
-})
+const folder = freshFolder()
+const ours = await openDatabase(join(folder, 'callbook.db'))
+const theirs = await openDatabase(join(folder, 'callbook.db'))
 
 afterAll(async () => {
   await ours.close()
   await theirs.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 /** Whose calls of the listener can be awaited. */

@@ -1,47 +1,46 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { FolderLock } from '../../src/db/folder-lock.ts'
-import { freshFolder, runScript } from '../support/script.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { runScript } from '../support/script.ts'
 
-let folder: ReturnType<typeof freshFolder>
+let folder: string
 
 beforeEach(() => {
   folder = freshFolder()
 })
 
-afterEach(() => folder.remove())
-
 test('while one process holds the lock, others do not get it', async () => {
   const other = holdLock()
   await other.said('holding')
-  expect(FolderLock.tryAcquire(folder.folder, 'owner')).toBeNull()
+  expect(FolderLock.tryAcquire(folder, 'owner')).toBeNull()
   await other.kill()
 })
 
 test('the lock is exclusive within a process, and free once released', () => {
-  const lock = FolderLock.tryAcquire(folder.folder, 'owner')
+  const lock = FolderLock.tryAcquire(folder, 'owner')
   expect(lock).not.toBeNull()
-  expect(FolderLock.tryAcquire(folder.folder, 'owner')).toBeNull()
+  expect(FolderLock.tryAcquire(folder, 'owner')).toBeNull()
   lock?.release()
-  const again = FolderLock.tryAcquire(folder.folder, 'owner')
+  const again = FolderLock.tryAcquire(folder, 'owner')
   expect(again).not.toBeNull()
   again?.release()
 })
 
 test('a failed try leaves the lock where it is', async () => {
-  const lock = FolderLock.tryAcquire(folder.folder, 'owner')
-  expect(FolderLock.tryAcquire(folder.folder, 'owner')).toBeNull()
+  const lock = FolderLock.tryAcquire(folder, 'owner')
+  expect(FolderLock.tryAcquire(folder, 'owner')).toBeNull()
   const other = runScript(
     `import { FolderLock } from './src/db/folder-lock.ts'
      console.log(FolderLock.tryAcquire(process.argv.at(-1), 'owner') ? 'taken' : 'held')`,
-    folder.folder,
+    folder,
   )
   expect(await other.ended).toBe('held\n')
   lock?.release()
 })
 
 test('locks of other names are not affected', () => {
-  const one = FolderLock.tryAcquire(folder.folder, 'owner')
-  const two = FolderLock.tryAcquire(folder.folder, 'migrate')
+  const one = FolderLock.tryAcquire(folder, 'owner')
+  const two = FolderLock.tryAcquire(folder, 'migrate')
   expect(two).not.toBeNull()
   one?.release()
   two?.release()
@@ -51,16 +50,16 @@ test('the lock is free once its holder is killed', async () => {
   const other = holdLock()
   await other.said('holding')
   await other.kill()
-  const lock = FolderLock.tryAcquire(folder.folder, 'owner')
+  const lock = FolderLock.tryAcquire(folder, 'owner')
   expect(lock).not.toBeNull()
   lock?.release()
 })
 
 test('acquire gets the lock when it is released, and throws when that takes too long', async () => {
-  const lock = FolderLock.tryAcquire(folder.folder, 'owner')
-  const late = FolderLock.acquire(folder.folder, 'owner', 100)
+  const lock = FolderLock.tryAcquire(folder, 'owner')
+  const late = FolderLock.acquire(folder, 'owner', 100)
   expect(await late.catch((error) => error.message)).toMatch(/owner\.lock has been held .* for 100 ms/)
-  const waiting = FolderLock.acquire(folder.folder, 'owner', 5_000)
+  const waiting = FolderLock.acquire(folder, 'owner', 5_000)
   lock?.release()
   const next = await waiting
   next.release()
@@ -71,6 +70,6 @@ function holdLock() {
     `import { FolderLock } from './src/db/folder-lock.ts'
      if (FolderLock.tryAcquire(process.argv.at(-1), 'owner')) console.log('holding')
      await Bun.sleep(60_000)`,
-    folder.folder,
+    folder,
   )
 }

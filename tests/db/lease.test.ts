@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { Lease } from '../../src/db/lease.ts'
+import { Lease } from '../../src/core/lease.ts'
 import { openFreshDatabase } from '../support/database.ts'
 
-const { database, close } = await openFreshDatabase()
-afterAll(close)
+const { database } = await openFreshDatabase()
 
 test('one of the nodes holds the lease, and another takes it once it is released or has run out', async () => {
   const [first, second, third] = [1, 2, 3].map(() => new Lease(database, 'work'))

@@ -1,29 +1,27 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import Database from 'libsql'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
-import { freshFolder } from '../support/script.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 const rowChars = 100_000
 const megabyte = 1_048_576
-let folder: ReturnType<typeof freshFolder>
+let folder: string
 let file: string
 let database: OpenDatabase
 
 beforeEach(async () => {
   folder = freshFolder()
-  file = join(folder.folder, 'callbook.db')
+  file = join(folder, 'callbook.db')
   database = await openDatabase(file)
   await database.write.run(sql`create table texts (text text not null)`)
 })
 
 afterEach(async () => {
   await database.close()
-  folder.remove()
 })
 
 test('the log stays short while writes go on, and its pages are in the database file', async () => {

@@ -5,22 +5,21 @@ import { deleteMeta, readMeta, readSecrets, setMeta } from '../../src/db/meta.ts
 import journal from '../../src/db/migrations/meta/_journal.json' with { type: 'json' }
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { meta } from '../../src/db/schema.ts'
-import { freshFolder, runScript } from '../support/script.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { runScript } from '../support/script.ts'
 
-let folder: ReturnType<typeof freshFolder>
+let folder: string
 let file: string
 
 beforeEach(() => {
   folder = freshFolder()
-  file = join(folder.folder, 'callbook.db')
+  file = join(folder, 'callbook.db')
 })
-
-afterEach(() => folder.remove())
 
 describe('a database that four processes open at once', () => {
   test('is migrated once, and has one set of secrets', async () => {
     for (let round = 0; round < 2; round++) {
-      const path = join(folder.folder, `${round}.db`)
+      const path = join(folder, `${round}.db`)
       const scripts = [1, 2, 3, 4].map(() =>
         runScript(
           `import { openDatabase } from './src/db/open.ts'
@@ -121,7 +120,7 @@ test('a process that died while it held the migration lock does not block the ne
      FolderLock.tryAcquire(process.argv.at(-1), 'migrate')
      console.log('holding')
      await Bun.sleep(60_000)`,
-    folder.folder,
+    folder,
   )
   await other.said('holding')
   const opening = openDatabase(file)

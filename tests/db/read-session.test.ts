@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import Database from 'libsql'
 import { openReader } from '../../src/db/reader.ts'
+import { freshFolder } from '../support/at-end.ts'
 
 test('the values of a failed query are not used by the next query', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'callbook-'))
+  const folder = freshFolder()
   const writer = new Database(join(folder, 'test.db'))
   writer.exec("create table notes (owner text, body text); insert into notes values ('a', '{}'), ('b', '{}')")
   const { db, close } = openReader(join(folder, 'test.db'))

@@ -21,11 +21,10 @@ test('a server that refuses the token, or lets it read only, is unavailable and 
       await writer.client.batch(['delete from notes']).catch((error) => error),
       await reader.db.all('select 1').catch((error) => error.cause),
     ]
-    for (const failure of failures) {
+    for (const failure of failures)
       expect(failure).toMatchObject({
         code: 'unavailable',
         message: 'The primary database refuses DATABASE_AUTH_TOKEN.',
       })
-    }
   }
 })

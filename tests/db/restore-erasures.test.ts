@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
@@ -6,27 +6,21 @@ import { Budget } from '../../src/analysis/budget.ts'
 import { byService } from '../../src/audit/audit-trail.ts'
 import type { ReviewChange } from '../../src/calls/review/schemas.ts'
 import { members, people } from '../../src/db/schema.ts'
-import { auditOf } from '../support/audit.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { madeWav } from '../support/recordings.ts'
-import { freshFolder } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(120_000)
 const by = { person: { name: 'Ada' }, by: undefined as never }
-const folders: { remove(): void }[] = []
-afterAll(() => {
-  for (const folder of folders) folder.remove()
-})
 
 describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
   test('leaves out what was erased since, and brings nothing that arrived since', async () => {
     const { dataDir, earlier, later, project, other, recordings, run } = await twoBackups()
     for (const newer of [later, dataDir]) {
-      const restored = newFolder()
+      const restored = freshFolder()
       const ran = await callbook(restored, 'restore', earlier, '--erasures', newer, '--json')
       expect(ran).toMatchObject({ code: 0, err: '' })
       expect(JSON.parse(ran.out).leftOut).toEqual({ projects: 1, calls: 1, knowledgeItems: 2, recordings: 2 })
@@ -84,10 +78,7 @@ describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
         'old text',
         'removed text',
         'other summary',
-      ].map((text) => ({
-        name: text,
-        bytes: Buffer.from(text),
-      }))
+      ].map((text) => ({ name: text, bytes: Buffer.from(text) }))
       expect(await findTraces(restored, traces)).toEqual([])
     }
   })
@@ -105,24 +96,18 @@ describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
     const stranger = await twoBackups()
     for (const [newer, says] of [
       [stranger.later, 'another service'],
-      [newFolder(), 'There is no database'],
+      [freshFolder(), 'There is no database'],
     ] as const) {
-      const restored = newFolder()
+      const restored = freshFolder()
       const ran = await callbook(restored, 'restore', earlier, '--erasures', newer)
       expect(ran.code).toBe(1)
       expect(ran.err).toContain(says)
       expect(existsSync(join(restored, 'callbook.db'))).toBe(false)
     }
-    const swapped = await callbook(newFolder(), 'restore', later, '--erasures', earlier)
+    const swapped = await callbook(freshFolder(), 'restore', later, '--erasures', earlier)
     expect([swapped.code, swapped.err]).toEqual([1, expect.stringContaining('was made before')])
   })
 })
-
-function newFolder(): string {
-  const made = freshFolder()
-  folders.push(made)
-  return made.folder
-}
 
 function callbook(dataDir: string, ...args: string[]) {
   return new CommandLine(dataDir).run(args)
@@ -130,7 +115,7 @@ function callbook(dataDir: string, ...args: string[]) {
 
 /** Two backups of one service, between which some of everything is erased and something new arrives. */
 async function twoBackups() {
-  const dataDir = newFolder()
+  const dataDir = freshFolder()
   const service = await startService({ dataDir, env: { ERASE_WITHIN_MS: '400' } })
   const project = await service.mintProject()
   const other = await service.mintProject()
@@ -152,21 +137,18 @@ async function twoBackups() {
     await project.send('PUT', `/v1/knowledge/${id}`, { name, text })
   const personId = await askAndKeep(service, project)
   const spend = async (prompt: number) => {
-    const { database, recordHash } = service.services
+    const { database, core } = service.services
     const model = { name: 'judge', destination: 'here' }
-    const budget = new Budget({ ...database, audit: auditOf(database), recordHash, model, now: Date.now })
+    const budget = new Budget(core, { model })
     const sent = { tokens: { prompt, completion: 0 }, requests: 1 }
-    const spent = budget.spending(project.projectId, 'kept', sent, {
-      action: 'call_analyzed',
-      by: byService,
-    })
+    const spent = budget.spending(project.projectId, 'kept', sent, { action: 'call_analyzed', by: byService })
     await database.write.batch({ spent })
   }
   await spend(10)
   await project.send('PUT', '/ingest/calls/kept', { status: 'completed' })
   await project.send('PUT', '/v1/rubric', { criteria: [] })
   const run = await (await project.send('POST', '/v1/analyses', {})).json()
-  const earlier = join(newFolder(), 'earlier')
+  const earlier = join(freshFolder(), 'earlier')
   expect(await callbook(dataDir, 'backup', earlier)).toMatchObject({ code: 0 })
 
   await spend(20)
@@ -186,7 +168,7 @@ async function twoBackups() {
   await service.services.settings.change(project.projectId, { retainDays: 400 })
   await project.send('PUT', '/ingest/calls/new', {})
   await until(() => service.services.erasure.idle().then(() => true))
-  const later = join(newFolder(), 'later')
+  const later = join(freshFolder(), 'later')
   expect(await callbook(dataDir, 'backup', later)).toMatchObject({ code: 0 })
   await service.stop()
   return { dataDir, earlier, later, project, other, recordings, run }

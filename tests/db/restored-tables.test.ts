@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { getTableColumns, getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -7,12 +7,10 @@ import { keepReview } from '../../src/calls/review/kept-review.ts'
 import { backUp, restore } from '../../src/db/backup.ts'
 import { restoreRules } from '../../src/db/restore-rules.ts'
 import * as schema from '../../src/db/schema.ts'
-import { CommandLine, newFolder, removeFolders } from '../support/command-line.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { CommandLine } from '../support/command-line.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces } from '../support/traces.ts'
-
-setDefaultTimeout(120_000)
-afterAll(removeFolders)
 
 const tables = Object.values(schema).filter((value) => is(value, SQLiteTable))
 /** Triggers write these, and the service erases what they name after its start. */
@@ -37,7 +35,7 @@ test('every table has a rule for what a restore leaves out', () => {
 })
 
 test.skipIf(ofFilesOnly)('no row of any table that was erased after the backup is restored', async () => {
-  const { dataDir } = await new CommandLine(newFolder()).withDatabase()
+  const { dataDir } = await new CommandLine(freshFolder()).withDatabase()
   const file = join(dataDir, 'callbook.db')
   change(file, (connection) => {
     for (const seed of ['kept', 'gone', 'doomed'] as const)
@@ -54,7 +52,7 @@ test.skipIf(ofFilesOnly)('no row of any table that was erased after the backup i
   change(join(later, 'callbook.db'), (connection) => {
     expect(connection.prepare(tasks).pluck().all()).not.toEqual([0])
   })
-  const restored = newFolder()
+  const restored = freshFolder()
   const target = join(restored, 'callbook.db')
   const signal = AbortSignal.timeout(60_000)
   const given = { folder: earlier, target, dataDir: restored, keepReview, setupHash: 'hash', signal }
@@ -164,7 +162,7 @@ function change(file: string, use: (connection: Database.Database) => void): voi
 }
 
 async function backUpOf(dataDir: string, at: number): Promise<string> {
-  const folder = join(newFolder(), 'backup')
+  const folder = join(freshFolder(), 'backup')
   const signal = AbortSignal.timeout(60_000)
   await backUp({
     source: join(dataDir, 'callbook.db'),

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -9,8 +9,7 @@ import { failureOf, succeeds } from '../support/failure.ts'
 import { runScript } from '../support/script.ts'
 import { until } from '../support/until.ts'
 
-const { database, folder, close } = await openFreshDatabase()
-afterAll(close)
+const { database, folder } = await openFreshDatabase()
 
 describe('the side reader', () => {
   test('answers as the reader of the main thread does, prepared or not', async () => {

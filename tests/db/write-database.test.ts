@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { meta } from '../../src/db/schema.ts'
-import type { WriteDatabase } from '../../src/db/write-database.ts'
 import { AppError } from '../../src/errors.ts'
-import { type FreshDatabase, openFreshDatabase } from '../support/database.ts'
+import { openFreshDatabase } from '../support/database.ts'
 
-let fresh: FreshDatabase
-let write: WriteDatabase
-
-beforeAll(async () => {
-  fresh = await openFreshDatabase()
-  write = fresh.database.write
-})
-
-afterAll(() => fresh.close())
+const fresh = await openFreshDatabase()
+const write = fresh.database.write
 
 const insert = (name: string) => write.insert(meta).values({ name, value: name })
 

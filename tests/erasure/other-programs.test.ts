@@ -1,31 +1,28 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
+import { freshFolder } from '../support/at-end.ts'
 import { asCommand } from '../support/command.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { addMarkedCall } from '../support/marked.ts'
 import { at } from '../support/node.ts'
 import { spawnService } from '../support/process.ts'
-import { freshFolder } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(120_000)
 const sweepMessage =
   'Another program has written to the database file, so all of it is searched for stale cells'
-let folder: ReturnType<typeof freshFolder>
+let folder: string
 let dataDir: string
 
 beforeEach(() => {
   folder = freshFolder()
   // What the commands write beside it goes with the folder.
-  dataDir = join(folder.folder, 'data')
+  dataDir = join(folder, 'data')
 })
-
-afterEach(() => folder.remove())
 
 describe.skipIf(ofFilesOnly)('after another program has moved the log', () => {
   test('the file is swept once, and until then a deletion is pending and the service says why', async () => {

@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { freshFolder } from '../support/at-end.ts'
 import { mintBeside, type ProjectBeside } from '../support/beside.ts'
 import { addMarkedCall, addMarkedItem, type Marked } from '../support/marked.ts'
 import { at, type Reached } from '../support/node.ts'
 import { childrenOf, type ServiceProcess, spawnService } from '../support/process.ts'
-import { freshFolder } from '../support/script.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { searchTraces } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(90_000)
 const eraseWithinMs = 5_000
 const records = 8
 
@@ -37,29 +36,13 @@ async function killFirstChild(service: ServiceProcess): Promise<void> {
   await until(() => !childrenOf(service).includes(child))
 }
 
-const running: ServiceProcess[] = []
-const folders: { remove(): void }[] = []
-
-afterAll(async () => {
-  for (const service of running) {
-    // Workers end with the service that started them, which SIGKILL would keep from telling them.
-    service.kill('SIGTERM')
-    await service.exited
-  }
-  for (const { remove } of folders) remove()
-})
-
-async function spawn(folder: string, args: string[] = []): Promise<ServiceProcess> {
-  const service = await spawnService({ DATA_DIR: folder, ERASE_WITHIN_MS: String(eraseWithinMs) }, args)
-  running.push(service)
-  return service
+function spawn(folder: string, args: string[] = []): Promise<ServiceProcess> {
+  return spawnService({ DATA_DIR: folder, ERASE_WITHIN_MS: String(eraseWithinMs) }, args)
 }
 
 describe.skipIf(ofFilesOnly).each(Object.keys(ways))('%s', (way) => {
   test('leave no byte of a record that one stored and another deleted, under load and after the owner is killed', async () => {
-    const made = freshFolder()
-    folders.push(made)
-    const { folder } = made
+    const folder = freshFolder()
     const processes = (await ways[way]?.(folder)) ?? { all: [], killOwner: () => undefined }
     const project = await mintBeside(folder)
     const load = startLoad(processes, project)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -7,31 +7,23 @@ import type { CallChange } from '../../src/calls/schemas.ts'
 import { Ingest } from '../../src/calls/writing/ingest.ts'
 import { findDamage } from '../../src/db/damage.ts'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
-import { createSettingsReader } from '../../src/db/project-settings.ts'
-import { createRecordHash } from '../../src/db/record-hash.ts'
 import { chunks, members, people } from '../../src/db/schema.ts'
 import type { Store } from '../../src/db/store.ts'
 import type { WriteDatabase } from '../../src/db/write-database.ts'
 import { ProjectErasure } from '../../src/erasure/project-erasure.ts'
 import type { Project } from '../../src/projects/projects.ts'
-import { auditOf } from '../support/audit.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { asCommand } from '../support/command.ts'
+import { coreOver } from '../support/core.ts'
 import { failureOf } from '../support/failure.ts'
-import { noFailures } from '../support/part-log.ts'
 import { expectProblem } from '../support/problem.ts'
 import { spawnService } from '../support/process.ts'
 import { projectsOf } from '../support/projects.ts'
-import { freshFolder } from '../support/script.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { findTraces, newWord, type Trace, tracesOfVector, tracesOfWord } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
-let service: TestService
-
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 describe('a deleted project', () => {
   test('is unreachable as soon as that is answered', async () => {
@@ -46,13 +38,11 @@ describe('a deleted project', () => {
       'Invalid API key',
     )
     expect((await projects.list()).some(({ id }) => id === project.id)).toBe(false)
-    for (const name of [project.id, project.name]) {
+    for (const name of [project.id, project.name])
       expect(await failureOf(projects.find(name))).toMatchObject({ code: 'not_found', title: 'Not found' })
-    }
     const { projectId } = project
-    for (const attempt of [() => projects.rename(projectId, 'again'), () => projects.delete(projectId)]) {
+    for (const attempt of [() => projects.rename(projectId, 'again'), () => projects.delete(projectId)])
       expect(await failureOf(attempt())).toMatchObject({ code: 'not_found', title: 'Not found' })
-    }
   })
 
   test('frees its name at once', async () => {
@@ -173,7 +163,7 @@ describe('a deleted project', () => {
     expect(statuses.get('gone')).toContain(401)
     for (const status of statuses.get('other') ?? []) expect([200, 201]).toContain(status)
     expect(service.logs.filter(({ msg }) => /failed/i.test(String(msg)))).toEqual([])
-  }, 60_000)
+  })
 
   test('is not touched by any background job', async () => {
     const project = await service.mintProject()
@@ -205,9 +195,8 @@ describe('kill -9', () => {
   test('during the erasure: the project stays gone, and nothing is left after the next start', async () => {
     let running = await spawnService()
     const { dataDir } = running
-    const read = (key: string) => {
-      return fetch(`${running.url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })
-    }
+    const read = (key: string) =>
+      fetch(`${running.url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })
     try {
       const kept = await fillByCommand(dataDir, 'kept')
       for (const waitMs of [0, 1_100]) {
@@ -233,40 +222,37 @@ describe('kill -9', () => {
       await running.exited
       rmSync(dataDir, { recursive: true, force: true })
     }
-  }, 120_000)
+  })
 })
 
 describe('erasing a deleted project', () => {
   test('that ends before any of its writes is finished by the next run, also on a new connection', async () => {
     let interruptions = 0
     for (let writesMax = 0; ; writesMax++) {
-      const { folder, remove } = freshFolder()
+      const folder = freshFolder()
       const file = join(folder, 'callbook.db')
       let database = await openDatabase(file)
       const { projectId } = await fillDatabase(database)
       await projectsOf(database).delete(projectId)
       const cut = { ...database, writeWhenFull: withPowerCut(database.writeWhenFull, writesMax) }
-      const failure = await erasureOf(cut)
-        .finish()
-        .catch((error) => error)
+      const failure = await (await await erasureOf(cut)).finish().catch((error) => error)
       await database.close()
       // A service does not start on a damaged file.
       expect(findDamage(file)).toBeNull()
       database = await openDatabase(file)
-      await erasureOf(database).finish()
+      await (await erasureOf(database)).finish()
       expect(await rowsOf(projectId, database)).toEqual([])
       expect(await database.read.all(sql`select 1 from project_erasures where done_at is null`)).toEqual([])
       await database.close()
-      remove()
       if (!(failure instanceof Error)) break
       expect(failure.message).toBe('power cut')
       interruptions++
     }
     expect(interruptions).toBeGreaterThanOrEqual(6)
-  }, 60_000)
+  })
 
   test('that is closed during a read stays open without a failure, and the next run finishes it', async () => {
-    const { folder, remove } = freshFolder()
+    const folder = freshFolder()
     const database = await openDatabase(join(folder, 'callbook.db'))
     const { projectId } = await fillDatabase(database)
     await projectsOf(database).delete(projectId)
@@ -275,29 +261,26 @@ describe('erasing a deleted project', () => {
       tries++
       return false
     }
-    const closed = erasureOf({ ...database, emptyLog })
+    const closed = await erasureOf({ ...database, emptyLog })
     closed.schedule()
     await until(async () => tries > 0)
     await closed.close()
     const selectOpen = sql`select project_id as projectId from project_erasures where done_at is null`
     expect(await database.read.all<unknown>(selectOpen)).toEqual([{ projectId }])
-    await erasureOf(database).finish()
+    await (await erasureOf(database)).finish()
     expect(await database.read.all(selectOpen)).toEqual([])
     await database.close()
-    remove()
   })
 
   test('deletes rows in small slices, however many there are', async () => {
-    const { folder, remove } = freshFolder()
+    const folder = freshFolder()
     const database = await openDatabase(join(folder, 'callbook.db'))
     const { projectId } = await fillDatabase(database, 900)
     await projectsOf(database).delete(projectId)
     let done = false
-    const erasing = erasureOf(database)
-      .finish()
-      .finally(() => {
-        done = true
-      })
+    const erasing = (await erasureOf(database)).finish().finally(() => {
+      done = true
+    })
     const counts = new Set<number>()
     while (!done) {
       const [row] = await database.read.all<{ n: number }>(
@@ -310,7 +293,6 @@ describe('erasing a deleted project', () => {
     expect(await rowsOf(projectId, database)).toEqual([])
     expect(counts.size).toBeGreaterThan(3)
     await database.close()
-    remove()
   })
 })
 
@@ -329,44 +311,26 @@ function withPowerCut(write: WriteDatabase, writesMax: number): WriteDatabase {
   })
 }
 
-type ErasedDatabase = Pick<OpenDatabase, 'isLocal' | 'read' | 'writeWhenFull' | 'emptyLog'>
-
-function erasureOf(database: ErasedDatabase): ProjectErasure {
-  return new ProjectErasure({
-    owner: { isOwner: true },
-    database,
-    stores: { close: () => undefined },
+async function erasureOf(database: OpenDatabase) {
+  // What fails rejects the run that the test waits for.
+  const core = await coreOver(database, () => undefined)
+  const erasure = new ProjectErasure(core, {
     erasure: { idle: async () => undefined },
     index: { drop: async () => undefined },
     removedFiles: { erase: async () => undefined },
-    now: Date.now,
-    // What fails rejects the run that the test waits for.
-    log: { error: () => undefined },
   })
+  return Object.assign(erasure, { close: () => core.jobs.close() })
 }
 
 /** A project with calls and their words, beside another. */
 async function fillDatabase(database: OpenDatabase, count = 20): Promise<Project> {
   const projects = projectsOf(database)
   const [project, other] = [await projects.create('gone'), await projects.create('kept')]
-  const wordBacklog = new WordBacklog({
-    database: { onCommit: () => undefined },
-    owner: { isOwner: true },
-    read: database.read,
-    write: database.write,
-    log: noFailures,
-    now: Date.now,
+  const core = await coreOver(database, (error) => {
+    throw error
   })
-  const ingest = new Ingest({
-    store: database.store,
-    recordHash: createRecordHash('key'),
-    audit: auditOf(database),
-    settingsOf: createSettingsReader(database),
-    wordBacklog,
-    config: { callBytesMax: 8_388_608 },
-    analysisDelayMs: null,
-    now: Date.now,
-  })
+  const wordBacklog = new WordBacklog(core)
+  const ingest = new Ingest(core, { wordBacklog, analysisDelayMs: null })
   for (const { projectId } of [project, other]) {
     const inputs = Array.from({ length: count }, (_, n) => ({ id: `c${n}`, change: { summary: `word${n}` } }))
     await ingest.putAll(projectId, inputs)

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { createCallSegment, segmentTable } from '../../src/db/word-segments.ts'
 import { eraseWords } from '../../src/erasure/word-erasure.ts'
 import { openFreshDatabase } from '../support/database.ts'
 import { projectsOf } from '../support/projects.ts'
 
-const { database, close } = await openFreshDatabase()
-afterAll(close)
+const { database } = await openFreshDatabase()
 const { read, write } = database
 const { projectId } = await projectsOf(database).create('one')
 const { signal } = new AbortController()

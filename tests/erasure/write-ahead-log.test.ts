@@ -5,24 +5,23 @@ import { sql } from 'drizzle-orm'
 import Database from 'libsql'
 import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
 import { emptyWriteAheadLog } from '../../src/erasure/write-ahead-log.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { failureOf } from '../support/failure.ts'
-import { freshFolder } from '../support/script.ts'
 
 /** Less than a write waits for a lock, and far more than a try to empty the log takes. */
 const readsForMs = 4_000
 /** A header, and a frame with the first page, which has no rows. */
 const emptyLogBytes = 32 + 24 + 4_096
-let folder: ReturnType<typeof freshFolder>
+let folder: string
 let database: OpenDatabase
 
 beforeEach(async () => {
   folder = freshFolder()
-  database = await openDatabase(join(folder.folder, 'callbook.db'))
+  database = await openDatabase(join(folder, 'callbook.db'))
 })
 
 afterEach(async () => {
   await database.close()
-  folder.remove()
 })
 
 describe('the write-ahead log', () => {

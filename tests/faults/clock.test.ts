@@ -1,8 +1,7 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { startFakeEmbeddings } from '../support/fake-embeddings.ts'
 import { startService } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
 const hourMs = 3_600_000
 
 test('a clock that jumps back and forth loses no write, no order and no chunk', async () => {

@@ -1,40 +1,34 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import Database from 'libsql'
-import { freshFolder } from '../support/script.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { startService } from '../support/service.ts'
+import { skipped } from '../support/skipped.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { spawnService } from '../support/spawned.ts'
+import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 const pageBytes = 4_096
 /** A database of this size is checked while the service runs. */
 const fillerBytes = 20_000_000
 const sound = freshFolder()
-const copies: { remove(): void }[] = []
 
-beforeAll(async () => {
-  const service = await startService({ dataDir: sound.folder })
-  const project = await service.mintProject()
-  for (let n = 0; n < 60; n++)
-    await project.send('PUT', `/ingest/calls/c${n}`, { summary: 'words '.repeat(700) })
-  await service.stop()
-})
-
-afterAll(() => {
-  for (const copy of [sound, ...copies]) copy.remove()
-})
+const service = await startService({ dataDir: sound })
+const project = await service.mintProject()
+for (let n = 0; n < 60; n++)
+  await project.send('PUT', `/ingest/calls/c${n}`, { summary: 'words '.repeat(700) })
+await service.stop()
 
 /** A copy of the folder whose database was changed behind the service's back. */
 function damaged(change: (database: Buffer) => Buffer): string {
   const copy = freshFolder()
-  copies.push(copy)
-  cpSync(sound.folder, copy.folder, { recursive: true })
-  const file = join(copy.folder, 'callbook.db')
+  cpSync(sound, copy, { recursive: true })
+  const file = join(copy, 'callbook.db')
   writeFileSync(file, change(readFileSync(file)))
   rmSync(`${file}-wal`, { force: true })
-  return copy.folder
+  return copy
 }
 
 function filled(from: number, to: number) {
@@ -74,6 +68,9 @@ test('a request that meets damage is 503, as is readiness from then on', async (
   const service = await startService({ dataDir: folder })
   const project = await service.mintProject()
   await project.send('PUT', '/ingest/calls/c', { summary: 'before' })
+  // What is written afterwards would stand in the log, from which it is read whole.
+  const { read: rows } = service.services.database
+  await until(async () => (await rows.all(sql`select 1 from calls_without_words limit 1`)).length === 0)
   const file = join(folder, 'callbook.db')
   const connection = new Database(file)
   const roots = connection
@@ -81,7 +78,7 @@ test('a request that meets damage is 503, as is readiness from then on', async (
     .pluck()
     .all()
     .map(Number)
-  connection.exec('pragma wal_checkpoint(truncate)')
+  await until(() => connection.prepare('pragma wal_checkpoint(truncate)').pluck().all()[0] === 0)
   connection.close()
   expect((await fetch(`${service.url}/ready`)).status).toBe(200)
   const bytes = readFileSync(file)
@@ -108,14 +105,13 @@ test('a request that meets damage is 503, as is readiness from then on', async (
 
 test('an empty database beside indexes is not taken for a new one', async () => {
   const folder = freshFolder()
-  copies.push(folder)
-  const index = join(folder.folder, 'indexes', '1.index')
-  mkdirSync(join(folder.folder, 'indexes'))
+  const index = join(folder, 'indexes', '1.index')
+  mkdirSync(join(folder, 'indexes'))
   writeFileSync(index, 'vectors')
   for (const content of [null, '']) {
-    const file = join(folder.folder, 'callbook.db')
+    const file = join(folder, 'callbook.db')
     if (content !== null) writeFileSync(file, content)
-    const service = await spawnService({ DATA_DIR: folder.folder })
+    const service = await spawnService({ DATA_DIR: folder })
     expect(await service.stop()).toBe(1)
     expect(service.stderr()).toMatch(/callbook\.db is empty or missing, but .*indexes holds indexes of one/)
     expect(readFileSync(index, 'utf8')).toBe('vectors')
@@ -145,11 +141,10 @@ test('damage in a large database ends the process, which has not changed it', as
 
 test('a folder that cannot be written stops the start with a sentence', async () => {
   const disk = mountSmallDisk(64)
-  if (!disk) return console.info('No disk can be mounted here: a read-only folder is not tested')
-  cpSync(sound.folder, disk.folder, { recursive: true })
-  Bun.spawnSync(['mount', '-o', 'remount,ro', disk.folder])
-  const service = await spawnService({ DATA_DIR: disk.folder })
+  if (!disk) return skipped('no disk can be mounted that is read-only')
+  cpSync(sound, disk, { recursive: true })
+  Bun.spawnSync(['mount', '-o', 'remount,ro', disk])
+  const service = await spawnService({ DATA_DIR: disk })
   expect(await service.stop()).toBe(1)
   expect(service.stderr()).toMatch(/Callbook cannot start: .*(readonly|read-only|EROFS|unable to open)/i)
-  disk.remove()
 })

@@ -1,7 +1,5 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { startService } from '../support/service.ts'
-
-setDefaultTimeout(120_000)
 
 test('while the largest allowed requests are processed, every other is answered correctly', async () => {
   const service = await startService()

@@ -1,30 +1,24 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { freshFolder } from '../support/at-end.ts'
 import { addMarkedCall, addMarkedItem } from '../support/marked.ts'
 import { expectProblem } from '../support/problem.ts'
 import { canSetReadOnly, setReadOnly } from '../support/read-only.ts'
-import { freshFolder } from '../support/script.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { skipped } from '../support/skipped.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 const isPossible = canSetReadOnly()
-if (!isPossible) console.info('No file can be made immutable here: a disk turned read-only is not tested')
+if (!isPossible) skipped('no file can be made immutable, as on a disk that turns read-only')
 
-const { folder, remove } = freshFolder()
-let service: TestService
-let project: TestProject
+const folder = freshFolder()
 
-beforeAll(async () => {
-  service = await startService({ dataDir: folder, env: { ERASE_WITHIN_MS: '1000' } })
-  project = await service.mintProject()
-})
+const service = await startService({ dataDir: folder, env: { ERASE_WITHIN_MS: '1000' } })
+const project = await service.mintProject()
 
 afterAll(async () => {
   setReadOnly(folder, false)
-  await service.stop()
-  remove()
 })
 
 describe.skipIf(!isPossible || ofFilesOnly)('while the disk is read-only', () => {
@@ -41,7 +35,7 @@ describe.skipIf(!isPossible || ofFilesOnly)('while the disk is read-only', () =>
     ]
     for (const answer of await Promise.all([...writes(), ...writes()])) {
       expect(answer.headers.get('retry-after')).toBe('5')
-      await expectProblem(answer, 'unavailable', 'Service unavailable')
+      await expectProblem(answer, 'unavailable')
     }
     const { keys } = service.services
     expect(await keys.revoke(project.projectId, project.keyId).catch(String)).toContain('refuses writes')
@@ -79,14 +73,13 @@ describe.skipIf(!isPossible || ofFilesOnly)('while the disk is read-only', () =>
 
   test('a start is refused with a sentence, and leaves nothing open that would refuse writes later', async () => {
     const home = freshFolder()
-    await (await startService({ dataDir: home.folder })).stop()
-    setReadOnly(home.folder, true)
-    expect(await startService({ dataDir: home.folder }).catch(String)).toContain('is read-only for the user')
-    setReadOnly(home.folder, false)
-    const started = await startService({ dataDir: home.folder })
+    await (await startService({ dataDir: home })).stop()
+    setReadOnly(home, true)
+    expect(await startService({ dataDir: home }).catch(String)).toContain('is read-only for the user')
+    setReadOnly(home, false)
+    const started = await startService({ dataDir: home })
     const own = await started.mintProject()
     expect((await own.send('PUT', '/ingest/calls/one', {})).status).toBe(201)
     await started.stop()
-    home.remove()
   })
 })

@@ -1,28 +1,24 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterAll, expect, spyOn, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { SharedLimit } from '../../src/shared-limit.ts'
 import { addSource } from '../sources/deliver.ts'
 import { startConsole } from '../support/console.ts'
 import { head, opened } from '../support/raw-http.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(120_000)
 const mib = 1_048_576
 const added = spyOn(SharedLimit.prototype, 'add')
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-  for (let n = 0; n < 8; n++) {
-    const made = await project.send('PUT', `/ingest/calls/large-${n}`, { summary: 'x'.repeat(2 * mib) })
-    expect(made.status).toBe(201)
-  }
-})
+const service = await startService()
+const project = await service.mintProject()
+for (let n = 0; n < 8; n++) {
+  const made = await project.send('PUT', `/ingest/calls/large-${n}`, {
+    callAnalysis: { text: 'x'.repeat(2 * mib) },
+  })
+  expect(made.status).toBe(201)
+}
 afterAll(async () => {
   added.mockRestore()
-  await service.stop()
 })
 
 /** What each limit that has ever counted anything counts now. */
@@ -99,7 +95,7 @@ test('after requests that end in every way, nobody holds any part of a limit', a
   ]
   await Promise.all([...left, ...left, ...left].map(([text, answered]) => sendAndLeave(text, answered)))
   const whole = await Promise.all([
-    project.send('PUT', '/ingest/calls/whole', { summary: 'y'.repeat(mib) }),
+    project.send('PUT', '/ingest/calls/whole', { callAnalysis: { text: 'y'.repeat(mib) } }),
     project.send('PUT', '/ingest/calls/whole', { unknown: Array(250_001).fill(1) }),
     source.send({ padding: half }),
     project.fetch('/ingest/otlp/v1/traces', {

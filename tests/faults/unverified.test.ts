@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { addSource, type TestSource } from '../sources/deliver.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
+import { startConsole } from '../support/console.ts'
 import { head, opened, rawRequest } from '../support/raw-http.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 const strangersMax = 400
 const strangersOfNetworkMax = 20
 const unverifiedOfSourceMax = 200
-let service: TestService
-let set: TestConsole
-let project: TestProject
-beforeAll(async () => {
-  service = await startService({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
-  set = await startConsole(service)
-  project = await set.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
+const set = await startConsole(service)
+const project = await set.mintProject()
 
 /** A sign-in of a stranger at this address, of which one byte of the body is there. */
 async function holdOn(address: string): Promise<{ socket: Socket; received: () => string }> {

@@ -1,14 +1,14 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { Writer } from '../../src/db/writer.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { expectProblem } from '../support/problem.ts'
-import { freshFolder, runScript } from '../support/script.ts'
+import { runScript } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 /** `restartDelayMsMin` of src/threads/thread.ts. */
 const restartDelayMs = 100
 let service: TestService
@@ -99,21 +99,20 @@ describe('a writer whose thread ends', () => {
     const ready = await fetch(`${service.url}/ready`)
     restarts.release()
     expect(answer.headers.get('retry-after')).toBe('1')
-    await expectProblem(answer, 'unavailable', 'Service unavailable')
-    await expectProblem(ready, 'unavailable', 'Service unavailable')
+    await expectProblem(answer, 'unavailable')
+    await expectProblem(ready, 'unavailable')
     expect((await project.fetch('/v1/calls/before')).status).toBe(200)
     await until(async () => (await put('after')).ok)
   })
 })
 
 test('a database that cannot be opened at all fails the start at once', async () => {
-  const { folder, remove } = freshFolder()
+  const folder = freshFolder()
   mkdirSync(join(folder, 'callbook.db'))
   const writer = new Writer({ kind: 'file', url: `file:${join(folder, 'callbook.db')}` })
   const error = await writer.client.execute('select 1').catch((reason) => reason)
   expect(error).toBeInstanceOf(Error)
   await writer.close()
-  remove()
 })
 
 test('a database that another process has locked answers 503 and goes on once it is unlocked', async () => {
@@ -134,7 +133,7 @@ test('a database that another process has locked answers 503 and goes on once it
   // One after the other they would take minutes.
   expect(new Set((await crowd).map(({ status }) => status))).toEqual(new Set([503]))
   expect(answer.headers.get('retry-after')).toBe('1')
-  await expectProblem(answer, 'unavailable', 'Service unavailable')
+  await expectProblem(answer, 'unavailable')
   await lock.kill()
   await until(async () => (await put('locked')).ok)
 })

@@ -1,41 +1,37 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { keptFolder, keptFolders } from '../../scripts/kept-folder.ts'
 import { pythonCommands } from '../../scripts/python.ts'
 import { typesOf } from '../../scripts/typescript-types.ts'
 import { readDocument } from '../support/document.ts'
 import { repository } from '../support/process.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { skipped } from '../support/skipped.ts'
 
 // Generates the clients of the guide's page from a real service, and checks and runs the page's programs as they stand.
 
 const page = readFileSync(join(repository, 'src/guide/clients.md'), 'utf8')
-const python = pythonCommands(join(repository, 'scripts/python/client.txt'))
+const requirements = join(repository, 'scripts/python/client.txt')
+const python = pythonCommands(requirements)
 const [, goCommands = ''] = /\n## Go\n.*?```sh\n(.*?)```/s.exec(page) ?? []
 const hasGo = canGenerateGo()
 
-let service: TestService
-let folder: string
-
-beforeAll(async () => {
-  service = await startService()
-  // Inside the repository, so that packages are found.
-  mkdirSync(join(repository, 'dist'), { recursive: true })
-  folder = mkdtempSync(join(repository, 'dist', 'clients-'))
-})
+const service = await startService()
+// Inside the repository, so that packages are found.
+mkdirSync(join(repository, 'dist'), { recursive: true })
+const folder = mkdtempSync(join(repository, 'dist', 'clients-'))
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
-  await service.stop()
 })
 
 /** Whether Go and its packages can be had. Says why not on stderr. */
 function canGenerateGo(): boolean {
   const [generator = ''] = /github\.com\/\S+oapi-codegen@\S+/.exec(goCommands) ?? []
   const { status, stderr, error } = spawnSync('go', ['run', generator, '-version'], { encoding: 'utf8' })
-  if (status !== 0)
-    process.stderr.write(`Skipped the Go client: ${error ?? stderr.trim().split('\n').at(-1)}\n`)
+  if (status !== 0) skipped(`the Go client: ${error ?? stderr.trim().split('\n').at(-1)}`)
   return status === 0
 }
 
@@ -103,19 +99,33 @@ describe.skipIf(python === null)('the Python client', () => {
   const command = (name: string) => join(python ?? '', name)
   let file: string
 
+  /** A folder with the generated package, which is the same for the same document. */
+  function generatedClient(document: object): string {
+    const text = JSON.stringify(document)
+    return keptFolder('python-client', readFileSync(requirements, 'utf8') + text, (to) => {
+      const openapi = join(to, 'openapi.json')
+      writeFileSync(openapi, text)
+      const options = ['generate', '--path', openapi, '--meta', 'none', '--output-path', join(to, 'callbook')]
+      const env = { ...process.env, PATH: `${python}:${process.env.PATH}` }
+      const { status, stderr } = spawnSync(command('openapi-python-client'), options, {
+        encoding: 'utf8',
+        env,
+      })
+      return status === 0 ? undefined : stderr
+    })
+  }
+
   beforeAll(async () => {
     file = programIn('python', 'py')
-    const settings = ['--meta', 'none', '--output-path', 'callbook']
-    const env = { PATH: `${python}:${process.env.PATH}` }
-    await run(
-      file,
-      [command('openapi-python-client'), 'generate', '--url', `${service.url}/docs/json`, ...settings],
-      env,
+    cpSync(
+      join(generatedClient(await readDocument(service.url)), 'callbook'),
+      join(dirname(file), 'callbook'),
+      { recursive: true },
     )
   })
 
   test('is correct by `mypy --strict`, and the program runs', async () => {
-    await run(file, [command('mypy'), '--strict', 'tour.py'])
+    await run(file, [command('mypy'), '--strict', '--cache-dir', join(keptFolders, 'mypy'), 'tour.py'])
     await tour(file, [command('python'), 'tour.py'])
   })
 

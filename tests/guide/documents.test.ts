@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import type { Command } from 'commander'
@@ -249,7 +249,6 @@ describe('the interface', () => {
     service = await startService()
     project = await service.mintProject()
   })
-  afterAll(() => service.stop())
 
   test('has every path that is named, with the method that is named', async () => {
     const areas = ['/v1', '/ingest', '/console/api', '/integrations']

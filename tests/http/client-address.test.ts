@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { compileIpRules } from '../../src/auth/ip-rules.ts'
+import { compileIpRules } from '../../src/access/keys/ip-rules.ts'
 import { clientAddress } from '../../src/http/client-address.ts'
 import fc from '../support/fast-check.ts'
 
@@ -55,12 +55,10 @@ describe('client address', () => {
       '192.0.2.1, , 10.1.1.1',
       'x, 10.1.1.1',
       ',',
-    ]) {
+    ])
       expect(from('10.0.0.1', header)).toBeNull()
-    }
-    for (const entry of ['010.0.0.1', '10.1', '_hidden', '1.2.3.4/32', '"1.2.3.4"']) {
+    for (const entry of ['010.0.0.1', '10.1', '_hidden', '1.2.3.4/32', '"1.2.3.4"'])
       expect(from('10.0.0.1', entry)).toBeNull()
-    }
   })
 
   test('an unknown or malformed peer is unknown and trusted with nothing', () => {

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 
-let service: TestService
-let project: TestProject
-let itemPath: string
-
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-  await project.send('PUT', '/ingest/calls/a', { summary: 'first' })
-  const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })
-  itemPath = created.headers.get('location') ?? ''
-})
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
+await project.send('PUT', '/ingest/calls/a', { summary: 'first' })
+const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })
+const itemPath = created.headers.get('location') ?? ''
 
 /** As bytes on the wire: without an Accept-Encoding of the client's own, and not unpacked by it. */
 function ask(path: string, headers: Record<string, string> = {}, of = project): Promise<Response> {

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { KeyScope } from '../../src/identity.ts'
 import { browserPath, openBrowser } from '../support/browser.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 const origin = 'https://app.example.com'
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-  await project.send('PUT', '/ingest/calls/call-1', { summary: 'x' })
-})
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
+await project.send('PUT', '/ingest/calls/call-1', { summary: 'x' })
 
 async function make(scope: KeyScope, allowedOrigins: string[] = [origin]): Promise<string> {
   const input = {
@@ -73,31 +68,27 @@ describe('a page of an origin that the key allows', () => {
       ['POST', '/v1/knowledge'],
       ['POST', '/integrations/dify/retrieval'],
       ['POST', '/mcp'],
-    ] as const) {
+    ] as const)
       expect([path, allowed(await ask(key, path, { method, body: {} }))]).toEqual([path, null])
-    }
   })
 
   test('reads the answer to a request beyond the limit', async () => {
     const limited = await startService({ env: { RATE_LIMIT_PER_MINUTE: '1' } })
-    try {
-      const { projectId } = await limited.mintProject()
-      const input = {
-        name: 'k',
-        kind: 'live' as const,
-        scope: 'read' as const,
-        allowedIps: [],
-        expiresAt: null,
-      }
-      const { key } = await limited.services.keys.create(projectId, { ...input, allowedOrigins: [origin] })
-      const headers = { authorization: `Bearer ${key}`, origin }
-      await fetch(`${limited.url}/v1/calls`, { headers })
-      const answer = await fetch(`${limited.url}/v1/calls`, { headers })
-      expect([answer.status, allowed(answer)]).toEqual([429, origin])
-      expect(answer.headers.get('ratelimit-policy')).not.toBeNull()
-    } finally {
-      await limited.stop()
+
+    const { projectId } = await limited.mintProject()
+    const input = {
+      name: 'k',
+      kind: 'live' as const,
+      scope: 'read' as const,
+      allowedIps: [],
+      expiresAt: null,
     }
+    const { key } = await limited.services.keys.create(projectId, { ...input, allowedOrigins: [origin] })
+    const headers = { authorization: `Bearer ${key}`, origin }
+    await fetch(`${limited.url}/v1/calls`, { headers })
+    const answer = await fetch(`${limited.url}/v1/calls`, { headers })
+    expect([answer.status, allowed(answer)]).toEqual([429, origin])
+    expect(answer.headers.get('ratelimit-policy')).not.toBeNull()
   })
 })
 
@@ -118,9 +109,8 @@ describe('any other page', () => {
   })
 
   test('cannot with a key that names no origin, that changes things, or that is unknown', async () => {
-    for (const key of [await make('read', []), project.key, `ck_live_${'0'.repeat(60)}`]) {
+    for (const key of [await make('read', []), project.key, `ck_live_${'0'.repeat(60)}`])
       expect(allowed(await ask(key, '/v1/calls'))).toBeNull()
-    }
   })
 })
 

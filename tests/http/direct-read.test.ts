@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Keys } from '../../src/auth/keys.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { describe, expect, test } from 'bun:test'
+import type { Keys } from '../../src/access/keys/keys.ts'
+import { startService } from '../support/service.ts'
 
 // A path that ends in "?" is the same read, but answered by Elysia.
-
-let service: TestService
-let project: TestProject
-let other: TestProject
-beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT_PER_MINUTE: '100' } })
-  project = await service.mintProject()
-  other = await service.mintProject()
-  const call = { status: 'completed', summary: 'Où est “mon” rendez-vous?', duration: 12.5 }
-  await project.send('PUT', '/ingest/calls/c1', call)
-  const turns = Array.from({ length: 500 }, (_, at) => ({ role: 'user', content: `Turn ${at}, a long one.` }))
-  await project.send('PUT', '/ingest/calls/long', { transcript: turns })
-  await other.send('PUT', '/ingest/calls/theirs', call)
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { RATE_LIMIT_PER_MINUTE: '100' } })
+const project = await service.mintProject()
+const other = await service.mintProject()
+const call = { status: 'completed', summary: 'Où est “mon” rendez-vous?', duration: 12.5 }
+await project.send('PUT', '/ingest/calls/c1', call)
+const turns = Array.from({ length: 500 }, (_, at) => ({ role: 'user', content: `Turn ${at}, a long one.` }))
+await project.send('PUT', '/ingest/calls/long', { transcript: turns })
+await other.send('PUT', '/ingest/calls/theirs', call)
 
 type NewKey = Parameters<Keys['create']>[1]
 

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { ignoredIn } from '../../src/http/ignored-names.ts'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
-let service: TestService
-let project: TestProject
-
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
 
 const strict = { prefer: 'respond-async, handling=strict' }
 
@@ -23,6 +17,59 @@ function send(method: string, path: string, body: unknown, headers: Record<strin
 }
 
 describe('names that are not known', () => {
+  const lists = [
+    ['/v1/calls', {}],
+    ['/v1/calls', { accept: 'text/csv' }],
+    ['/v1/calls', { accept: 'application/x-ndjson' }],
+    ['/v1/metrics', {}],
+  ] as const
+
+  test.each(lists)(
+    'of %s %j are refused if they can only be meant as a filter, with the nearest name',
+    async (path, headers) => {
+      for (const [name, nearest] of [
+        ['agent_id', 'agentId'],
+        ['agentid', 'agentId'],
+        ['Agent-Id', 'agentId'],
+        ['form', 'from'],
+        ['evaluaton', 'evaluation'],
+        ['metdata.tenant', expect.any(String)],
+        ['anlysis.intent', 'analysis.KEY'],
+        ['status[0]', 'status'],
+        ['filter[status]', expect.any(String)],
+      ]) {
+        const answer = await project.fetch(`${path}?${name}=7`, { headers })
+        const { errors } = await expectProblem(answer, 'invalid_request')
+        const message = typeof nearest === 'string' ? `is not known; the nearest name is ${nearest}` : nearest
+        expect(errors).toEqual([{ field: name ?? '', message }])
+      }
+      const answer = await project.fetch(`${path}?_t=1&_t=2&t=3&page=4&test=1&next=a&top=3`, { headers })
+      expect([answer.status, answer.headers.get('callbook-ignored')]).toEqual([
+        200,
+        '_t, t, page, test, next, top',
+      ])
+    },
+  )
+
+  test.each(lists)(
+    'of %s %j that take one value are refused if they are sent twice',
+    async (path, headers) => {
+      const own =
+        path === '/v1/metrics'
+          ? ['of=calls', 'by=day', 'timeZone=UTC']
+          : ['limit=1', 'order=createdAt', 'details=include']
+      for (const parameter of [...own, 'from=2026-01-01', 'minDuration=1', 'text=a', 'number=1']) {
+        const [name = ''] = parameter.split('=')
+        const answer = await project.fetch(`${path}?${parameter}&${parameter}`, { headers })
+        const { errors } = await expectProblem(answer, 'invalid_request')
+        expect(errors).toEqual([{ field: name, message: 'takes one value, but was sent several times' }])
+      }
+      expect(
+        (await project.fetch(`${path}?label=a&label=b&analysis.a=1&analysis.a=2`, { headers })).status,
+      ).toBe(200)
+    },
+  )
+
   test('are ignored and named: fields, fields of turns once, and query parameters', async () => {
     const turns = [
       { role: 'user', content: 'hi', time: 1 },
@@ -76,7 +123,7 @@ describe('names that are not known', () => {
   test('are told on a 400 as well, since a misspelled name is often why', async () => {
     const answer = await send('POST', '/v1/knowledge', { nmae: 'n', text: 't' })
     expect(answer.headers.get('callbook-ignored')).toBe('nmae')
-    await expectProblem(answer, 'invalid_request', 'Invalid request')
+    await expectProblem(answer, 'invalid_request')
   })
 
   test('are 400 with Prefer: handling=strict, each with the nearest known name, and nothing is written', async () => {

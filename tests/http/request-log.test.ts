@@ -1,20 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
-import { freshFolder, printed, type SpawnedService, spawnService } from '../support/spawned.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { printed, type SpawnedService, spawnService } from '../support/spawned.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
-let service: TestService
-let project: TestProject
-
-beforeAll(async () => {
-  service = await startService({ env: { BODY_MAX_BYTES: '4000' } })
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { BODY_MAX_BYTES: '4000' } })
+const project = await service.mintProject()
 
 /** What one request has written to the log. */
 async function linesOf(request: (headers: Record<string, string>) => Promise<Response>) {
@@ -147,7 +141,6 @@ describe.skipIf(ofFilesOnly)('what a running service writes to stderr', () => {
   })
   afterAll(async () => {
     await spawned.stop('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
   })
 
   /** A key for /ingest, made in the spawned service's database. */

@@ -1,27 +1,19 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { setImmediate } from 'node:timers/promises'
 import { createServer } from '../../src/server.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
+import { startConsole } from '../support/console.ts'
 import { head, opened } from '../support/raw-http.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
-
-const records = 60
+const records = 100
 /** In all, several parts of an answer. */
-const recordChars = 100_000
+const recordChars = 60_000
 
-let service: TestService
-let console: TestConsole
+const service = await startService()
+const console = await startConsole(service)
 /** The service without a network in between, whose buffers would take all of an answer. */
-let app: { fetch(request: Request): Response | Promise<Response> }
-beforeAll(async () => {
-  service = await startService()
-  console = await startConsole(service)
-  app = createServer(service.services, () => '127.0.0.1')
-})
-afterAll(() => service.stop())
+const app = createServer(service.services, () => '127.0.0.1')
 
 async function filledProject(): Promise<TestProject> {
   const project = await console.mintProject()

@@ -79,13 +79,12 @@ describe('the largest body', () => {
     ['/v1/calls', 256 * kib],
     ['/anything/new', 256 * kib],
   ])('of %s has %d bytes, but no more than the configuration allows', (path, bytes) => {
-    const fileBytesMax = 20_480 * kib
-    expect(bodyLimit({ bytesMax: configured, fileBytesMax, recordingBytesMax })(path)).toBe(bytes)
-    expect(bodyLimit({ bytesMax: 1_000, fileBytesMax, recordingBytesMax })(path)).toBe(1_000)
+    expect(bodyLimit({ bytesMax: configured, recordingBytesMax })(path)).toBe(bytes)
+    expect(bodyLimit({ bytesMax: 1_000, recordingBytesMax })(path)).toBe(1_000)
   })
 
   test('of a recording is a setting of its own', () => {
-    const limitOf = bodyLimit({ bytesMax: 1_000, fileBytesMax: 1_000, recordingBytesMax })
+    const limitOf = bodyLimit({ bytesMax: 1_000, recordingBytesMax })
     expect(limitOf('/ingest/calls/a/recording')).toBe(recordingBytesMax)
     expect(limitOf('/ingest/calls/recording')).toBe(1_000)
     // Beside a history.

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { createServer } from '../../src/server.ts'
 import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
 import { madeWav } from '../support/recordings.ts'
 import { startService, type TestProject } from '../support/service.ts'
 
 // Made from the routes that there are: a new one is judged without anybody thinking of it, or fails here until
-// somebody has said which key it takes.
+// somebody has said which key it takes. What holds of every key: see contract.test.ts.
 
 const service = await startService()
 const served = createServer(service.services, () => null).routes.map(({ method, path }) => ({ method, path }))
@@ -23,22 +23,14 @@ const kinds: [RegExp, 'live' | 'ingest' | 'open'][] = [
   [/^\/(health|ready|metrics|favicon.ico|openapi.json|llms.txt|docs.*)?$/, 'open'],
 ]
 
-let mine: TestProject
-let theirs: TestProject
-let theirItem: string
-let before: string
-
-beforeAll(async () => {
-  mine = await service.mintProject()
-  theirs = await service.mintProject()
-  await theirs.send('PUT', '/ingest/calls/their-call', { summary: 'theirs', callerNumber: '+15550001111' })
-  const made = await theirs.send('POST', '/v1/knowledge', { name: 'Theirs', text: 'Their zanzibar words.' })
-  theirItem = (await made.json()).id
-  await mine.send('POST', '/v1/knowledge', { name: 'Mine', text: 'My own words.' })
-  await theirs.fetch('/ingest/calls/their-call/recording', { method: 'PUT', body: madeWav() })
-  before = await everythingOf(theirs)
-})
-afterAll(() => service.stop())
+const mine = await service.mintProject()
+const theirs = await service.mintProject()
+await theirs.send('PUT', '/ingest/calls/their-call', { summary: 'theirs', callerNumber: '+15550001111' })
+const made = await theirs.send('POST', '/v1/knowledge', { name: 'Theirs', text: 'Their zanzibar words.' })
+const theirItem: string = (await made.json()).id
+await mine.send('POST', '/v1/knowledge', { name: 'Mine', text: 'My own words.' })
+await theirs.fetch('/ingest/calls/their-call/recording', { method: 'PUT', body: madeWav() })
+const before = await everythingOf(theirs)
 
 async function everythingOf(project: TestProject): Promise<string> {
   const answers = await Promise.all(['/v1/calls', '/v1/knowledge'].map((path) => project.fetch(path)))
@@ -87,45 +79,13 @@ const keyed = routes.filter(({ path }) => kindOf(path) !== 'open')
 const ofRecords = keyed.filter(({ path }) => path.includes(':'))
 
 test('there are routes to judge', () => {
-  expect(keyed.length).toBeGreaterThanOrEqual(13)
   expect(ofRecords.length).toBeGreaterThanOrEqual(5)
 })
 
-describe.each(keyed)('$method $path', ({ method, path }) => {
-  const kind = kindOf(path)
-  const target = path.replace(/:\w+/g, 'nothing')
-
-  test('opens to no key but one of its kind that holds', async () => {
-    const { keys } = service.services
-    const make = async (change: object) =>
-      await keys.create(mine.projectId, {
-        name: 'other',
-        kind: kind === 'ingest' ? 'ingest' : 'live',
-        allowedIps: [],
-        expiresAt: null,
-        ...change,
-      })
-    const revoked = await make({})
-    await keys.revoke(mine.projectId, revoked.id)
-    const expiresAt = Date.now() + 20
-    const expired = await make({ expiresAt })
-    const elsewhere = await make({ allowedIps: ['192.0.2.1'] })
-    while (Date.now() <= expiresAt) await Bun.sleep(5)
-    const cases: [string | null, number][] = [
-      [null, 401],
-      ['Bearer', 401],
-      [`Bearer ${kind === 'live' ? mine.ingestKey : mine.key}`, 401],
-      [`Bearer ck_${kind}_${'0'.repeat(60)}`, 401],
-      [`Bearer ${revoked.key}`, 401],
-      [`Bearer ${expired.key}`, 401],
-      [`Bearer ${elsewhere.key}`, 403],
-    ]
-    for (const [authorization, status] of cases) {
-      const answer = await ask(method, target, authorization)
-      expect({ authorization, status: answer.status }).toEqual({ authorization, status })
-      expect(answer.body).not.toContain('their')
-    }
-  })
+const lists = keyed.filter(({ method, path }) => method === 'GET' && !path.includes(':'))
+test.each(lists)("$path has nothing of another project's", async ({ path }) => {
+  const { body } = await ask('GET', `${path}?limit=1000`, `Bearer ${mine.key}`)
+  for (const text of ['their-call', theirItem, 'Theirs', 'zanzibar']) expect(body).not.toContain(text)
 })
 
 describe.each(ofRecords)('$method $path', ({ method, path }) => {
@@ -239,12 +199,7 @@ describe('the console', () => {
     others = await set.mintProject()
     othersOwner = await set.join(others, 'owner')
     const othersMember = await set.join(others, 'member')
-    roles = {
-      nobody: set.nobody,
-      viewer: await set.join(ours, 'viewer'),
-      member: await set.join(ours, 'member'),
-      owner: await set.join(ours, 'owner'),
-    }
+    roles = { nobody: set.nobody, owner: await set.join(ours, 'owner') }
     await others.send('PUT', '/ingest/calls/their-console-call', { summary: 'zanzibar' })
     const item = await others.send('POST', '/v1/knowledge', { name: 'Theirs', text: 'Their zanzibar words.' })
     const send = {
@@ -295,7 +250,8 @@ describe('the console', () => {
     expect(ofRecords.length).toBeGreaterThanOrEqual(9)
   })
 
-  describe.each(['nobody', 'viewer', 'member', 'owner'])('%s', (role) => {
+  // Who has every right in a project of their own, and who has none. What roles between may ask: see console/access.
+  describe.each(['nobody', 'owner'])('%s', (role) => {
     test.each(inProjects)("$method $path tells nothing of others' projects", async ({ method, path }) => {
       for (const id of ids) {
         const missing = `${others.id.slice(0, -4)}zzzz`
@@ -307,24 +263,27 @@ describe('the console', () => {
         if (path.match(records) === null) break
       }
     })
+  })
 
-    test.each(ofRecords)("$method $path tells nothing of others' records", async ({ method, path }) => {
-      for (const id of ids) {
-        const missing = `${id.slice(0, -4)}zzzz`
-        const at = (record: string) => path.replace(':project', ours.id).replace(records, record)
-        const [foreign, none] = [await askAs(role, method, at(id)), await askAs(role, method, at(missing))]
-        // A list of what belongs to a call is empty.
-        if (foreign.status === 200) expect(JSON.parse(foreign.body)).toMatchObject({ data: [] })
-        else expect(foreign.status).toBeGreaterThanOrEqual(400)
-        expect(comparable(foreign, id)).toBe(comparable(none, missing))
-      }
-    })
+  test.each(ofRecords)("$method $path tells nothing of others' records", async ({ method, path }) => {
+    for (const id of ids) {
+      const missing = `${id.slice(0, -4)}zzzz`
+      const at = (record: string) => path.replace(':project', ours.id).replace(records, record)
+      const [foreign, none] = [
+        await askAs('owner', method, at(id)),
+        await askAs('owner', method, at(missing)),
+      ]
+      // A list of what belongs to a call is empty.
+      if (foreign.status === 200) expect(JSON.parse(foreign.body)).toMatchObject({ data: [] })
+      else expect(foreign.status).toBeGreaterThanOrEqual(400)
+      expect(comparable(foreign, id)).toBe(comparable(none, missing))
+    }
   })
 
   test("finds nothing among others' items, whoever names them", async () => {
     const answerTo = async (itemId: string | undefined) => {
       const request = { query: 'zanzibar words', itemIds: [itemId], timeoutMs: 10_000 }
-      const answer = await roles.member?.fetch(`/projects/${ours.id}/knowledge/search`, {
+      const answer = await roles.owner?.fetch(`/projects/${ours.id}/knowledge/search`, {
         method: 'POST',
         body: JSON.stringify(request),
         headers: { 'content-type': 'application/json' },

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
-let service: TestService
-let project: TestProject
-
-beforeAll(async () => {
-  service = await startService({ env: { BODY_MAX_BYTES: '2000000' } })
-  project = await service.mintProject()
-})
+const service = await startService({ env: { BODY_MAX_BYTES: '2000000' } })
+const project = await service.mintProject()
 
 afterAll(async () => {
   expect(service.logs.filter(({ msg }) => msg === 'internal')).toEqual([])
-  await service.stop()
 })
 
 /** Bodies that are refused, by what is wrong, with the fields that the answer names. */
@@ -102,71 +96,16 @@ for (const [path, bodies] of [
   ['/v1/knowledge', badItems],
   ['/v1/knowledge/preview', badPreviews],
   ['/v1/knowledge/search', badSearches],
-] as const) {
+] as const)
   describe(`POST ${path}`, () => {
-    for (const [name, [body, ...fields]] of Object.entries(bodies)) {
+    for (const [name, [body, ...fields]] of Object.entries(bodies))
       test(`with ${name} is 400 and names ${fields.join(', ')}`, async () => {
         const answer = await project.send('POST', path, body)
-        const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+        const problem = await expectProblem(answer, 'invalid_request')
         const named = problem.errors?.map(({ field }) => field).toSorted()
         expect(named).toEqual(fields.toSorted())
         for (const { message } of problem.errors ?? []) expect(message).toMatch(/^(must|is) .+[^.]$/)
       })
-    }
-
-    for (const [name, body] of Object.entries({
-      'an empty body': '',
-      'half an object': '{"name": "x", "text": "x"',
-      'a comma too many': '{"name": "x", "text": "x",}',
-      'single quotes': "{'name': 'x', 'text': 'x'}",
-      'two values': '{"name":"x","text":"x"}{}',
-      NaN: '{"query": "x", "limit": NaN}',
-    })) {
-      test(`with ${name} is 400`, async () => {
-        const answer = await postRaw(path, body)
-        const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
-        const message = body === '' ? 'is required, as JSON' : 'must be valid JSON'
-        expect(problem.errors).toEqual([{ field: 'body', message }])
-      })
-    }
-
-    test('with invalid UTF-8 is 400 and names the field', async () => {
-      for (const field of ['name', 'text', 'query']) {
-        const body = Buffer.concat([
-          Buffer.from(`{"ok": "ok", "${field}": "a`),
-          Buffer.from([0xc3, 0x28]),
-          Buffer.from('"}'),
-        ])
-        const problem = await expectProblem(await postRaw(path, body), 'invalid_request', 'Invalid request')
-        expect(problem.errors).toEqual([{ field, message: 'must be valid UTF-8' }])
-      }
-    })
-
-    for (const type of [
-      'text/plain',
-      'application/x-www-form-urlencoded',
-      'application/jsonx',
-      'text/json',
-      '',
-    ]) {
-      test(`as ${type || 'no type'} is 415`, async () => {
-        const answer = await postRaw(path, '{"name":"x","text":"x","query":"x"}', type)
-        await expectProblem(answer, 'unsupported_media_type', 'Unsupported media type')
-      })
-    }
-
-    test('over BODY_MAX_BYTES is 413, with or without a length said before', async () => {
-      const large = JSON.stringify({ name: 'x', text: 'x', query: 'x', more: 'x'.repeat(2_000_000) })
-      const streamed = new ReadableStream({
-        start(controller) {
-          controller.enqueue(Buffer.from(large))
-          controller.close()
-        },
-      })
-      for (const body of [large, streamed]) {
-        await expectProblem(await postRaw(path, body), 'payload_too_large', 'Payload too large')
-      }
-    })
 
     test('with fields we do not know, a charset and white space around is taken', async () => {
       const body = ' \n{"name":"x","text":"x","query":"x","more":{"deep":[1]},"id":"mine","createdAt":1} '
@@ -174,20 +113,7 @@ for (const [path, bodies] of [
       expect(answer.status).toBeLessThan(300)
       expect(await answer.text()).not.toContain('mine')
     })
-
-    test('without a key is 401, whatever else is wrong', async () => {
-      const answer = await fetch(service.url + path, { method: 'POST', body: 'not JSON' })
-      expect(answer.status).toBe(401)
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer')
-    })
-
-    test('with an ingest key is 401', async () => {
-      const headers = { authorization: `Bearer ${project.ingestKey}`, 'content-type': 'application/json' }
-      const answer = await fetch(service.url + path, { method: 'POST', body: '{}', headers })
-      await expectProblem(answer, 'invalid_api_key_format', 'Invalid API key format')
-    })
   })
-}
 
 test('what is refused is not stored', async () => {
   const own = await service.mintProject()
@@ -195,7 +121,7 @@ test('what is refused is not stored', async () => {
   expect(await own.fetch('/v1/knowledge').then((answer) => answer.text())).toBe('[]')
 })
 
-for (const method of ['GET', 'DELETE'] as const) {
+for (const method of ['GET', 'DELETE'] as const)
   describe(`${method} /v1/knowledge/:id`, () => {
     const ids = {
       'an unknown id': 'kn_00000000000000000000000000000000',
@@ -212,7 +138,7 @@ for (const method of ['GET', 'DELETE'] as const) {
       'half an escape': '%2',
       'search, which is no id': 'search',
     }
-    for (const [name, id] of Object.entries(ids)) {
+    for (const [name, id] of Object.entries(ids))
       test(`of ${name} is 404 or says what is wrong, never 500`, async () => {
         const answer = await project.fetch(`/v1/knowledge/${id}`, { method })
         expect([400, 404, 405]).toContain(answer.status)
@@ -222,13 +148,7 @@ for (const method of ['GET', 'DELETE'] as const) {
           expect(['Knowledge item not found', 'Not found']).toContain(title)
         }
       })
-    }
-
-    test('without a key is 401', async () => {
-      expect((await fetch(`${service.url}/v1/knowledge/x`, { method })).status).toBe(401)
-    })
   })
-}
 
 function postRaw(path: string, body: BodyInit, type = 'application/json'): Promise<Response> {
   return project.fetch(path, { method: 'POST', body, headers: { 'content-type': type } })

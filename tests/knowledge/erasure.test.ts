@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { chunks, erasures } from '../../src/db/schema.ts'
@@ -7,18 +7,12 @@ import { addMarkedCall, addMarkedItem, type Marked } from '../support/marked.ts'
 import { at } from '../support/node.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
 import { plansOf, record } from '../support/query-plan.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
-let service: TestService
-
-beforeAll(async () => {
-  service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
-})
-
-afterAll(() => service.stop())
+const service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
 
 describe('a deleted item', () => {
   test.skipIf(ofFilesOnly)('is found by its whole key among all that were ever deleted', async () => {
@@ -195,7 +189,6 @@ describe('a deleted item', () => {
       const failures = service.logs.filter(({ msg }) => /failed/i.test(String(msg)))
       expect(failures).toEqual([])
     },
-    120_000,
   )
 })
 
@@ -225,7 +218,7 @@ describe.skipIf(ofFilesOnly)('kill -9', () => {
       await running.exited
       rmSync(dataDir, { recursive: true, force: true })
     }
-  }, 60_000)
+  })
 
   test('at any moment of an erasure: nothing is left and nothing else is lost after the next start', async () => {
     // What is asked for is gathered for a quarter of this time. Then words, vectors and copies of them are erased.
@@ -265,7 +258,7 @@ describe.skipIf(ofFilesOnly)('kill -9', () => {
       await running.exited
       rmSync(dataDir, { recursive: true, force: true })
     }
-  }, 120_000)
+  })
 })
 
 /** With so many words that rewriting the segment takes a while. */

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { AskedQuestion } from '../../src/knowledge/questions/question-groups.ts'
-import { startConsole, type TestConsole, type TestPerson } from '../support/console.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startConsole, type TestPerson } from '../support/console.ts'
+import { startService, type TestProject } from '../support/service.ts'
 
-let service: TestService
-let set: TestConsole
-beforeAll(async () => {
-  service = await startService()
-  set = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService()
+const set = await startConsole(service)
 
 const refunds = { name: 'Refunds', text: 'We refund any order within thirty days.' }
 const parking = { name: 'Parking', text: 'Is there parking? Yes, there is free parking behind the house.' }

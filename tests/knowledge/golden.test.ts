@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { CommandLine } from '../support/command-line.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startConsole } from '../support/console.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { newWord } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
-let service: TestService
-let set: TestConsole
-beforeAll(async () => {
-  service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
-  set = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
+const set = await startConsole(service)
 
 interface History {
   questions: {

@@ -14,11 +14,10 @@ test.skipIf(ofFilesOnly)(
     const { read, file } = service.services.database
     const statements = record(read)
     const [project, gone] = [await service.mintProject(), await service.mintProject()]
-    for (const { send } of [project, gone]) {
+    for (const { send } of [project, gone])
       expect((await send('POST', '/v1/knowledge', { name: 'Pending', text: 'Embedded later.' })).status).toBe(
         201,
       )
-    }
     await service.services.projects.delete(gone.projectId)
     const metrics = await service.services.metrics.text()
     expect(metrics).toMatch(/_pending_chunks 1$/m)
@@ -26,9 +25,8 @@ test.skipIf(ofFilesOnly)(
     await until(async () => (await plansOf(file, statements, /distinct project_id/)).length > 0)
     const found = await plansOf(file, statements, /distinct project_id/)
     expect(counted.length).toBeGreaterThan(0)
-    for (const plan of [...counted, ...found]) {
+    for (const plan of [...counted, ...found])
       expect(plan).toMatch(/^SCAN chunks USING (COVERING )?INDEX chunks_pending$/m)
-    }
     await service.stop()
     await embeddings.stop()
   },

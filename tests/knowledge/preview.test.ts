@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { expectProblem } from '../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 interface ChunkPreview {
   position: number
@@ -11,15 +11,8 @@ interface ChunkPreview {
   overlapCharacters: number
 }
 
-let service: TestService
-let project: TestProject
-
-beforeAll(async () => {
-  service = await startService({ env: { KNOWLEDGE_TEXT_MAX_BYTES: '200000' } })
-  project = await service.mintProject()
-})
-
-afterAll(() => service.stop())
+const service = await startService({ env: { KNOWLEDGE_TEXT_MAX_BYTES: '200000' } })
+const project = await service.mintProject()
 
 const texts: Record<string, string> = {
   'one sentence': 'We refund orders.',
@@ -37,7 +30,7 @@ const texts: Record<string, string> = {
 }
 
 describe('POST /v1/knowledge/preview', () => {
-  for (const [name, text] of Object.entries(texts)) {
+  for (const [name, text] of Object.entries(texts))
     test(`shows exactly the chunks that are stored afterwards, and stores none: ${name}`, async () => {
       const before = await stored()
       const answer = await project.send('POST', '/v1/knowledge/preview', { text })
@@ -58,7 +51,6 @@ describe('POST /v1/knowledge/preview', () => {
       const own = data.map(({ text, overlapCharacters }) => [...text].slice(overlapCharacters).join(''))
       expect(own.join('')).toBe(text)
     })
-  }
 
   test('is 413 for a text that is too long to be stored, with the same words', async () => {
     const text = '語'.repeat(70_000)
@@ -67,8 +59,8 @@ describe('POST /v1/knowledge/preview', () => {
       await project.send('POST', '/v1/knowledge', { name: 'x', text }),
     ]
     const [preview, add] = [
-      await expectProblem(answers[0] ?? new Response(), 'payload_too_large', 'Payload too large'),
-      await expectProblem(answers[1] ?? new Response(), 'payload_too_large', 'Payload too large'),
+      await expectProblem(answers[0] ?? new Response(), 'payload_too_large'),
+      await expectProblem(answers[1] ?? new Response(), 'payload_too_large'),
     ]
     expect(preview.detail).toBe(add.detail)
   })

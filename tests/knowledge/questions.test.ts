@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -6,22 +6,17 @@ import { primaryUnavailable } from '../../src/db/remote-failure.ts'
 import { ProjectWasDeleted } from '../../src/errors.ts'
 import { Questions } from '../../src/knowledge/questions/questions.ts'
 import { addSource } from '../sources/deliver.ts'
-import { startConsole, type TestConsole } from '../support/console.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startConsole } from '../support/console.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { newWord } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
 const dayMs = 86_400_000
 
-let service: TestService
-let set: TestConsole
 let clockMs = 0
-beforeAll(async () => {
-  service = await startService({ env: { ERASE_WITHIN_MS: '500' }, now: () => Date.now() + clockMs })
-  set = await startConsole(service)
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { ERASE_WITHIN_MS: '500' }, now: () => Date.now() + clockMs })
+const set = await startConsole(service)
 
 async function projectKeeping(keepQuestionsDays: 7 | 30 | null): Promise<TestProject> {
   const project = await set.mintProject()
@@ -173,15 +168,10 @@ describe('questions of searches', () => {
   })
 
   test('wait while the settings of their project cannot be read, and are dropped with their project', async () => {
-    const { database, ...parts } = service.services
+    const { core, holds, erasure } = service.services
     const failures: Error[] = [primaryUnavailable('The database does not answer.'), new ProjectWasDeleted()]
-    const questions = new Questions({
-      ...parts,
-      ...database,
-      audit: { progress: () => sql`select 1` },
-      now: Date.now,
-      settingsOf: () => Promise.reject(failures.shift()),
-    })
+    const settingsOf = () => Promise.reject(failures.shift())
+    const questions = new Questions({ ...core, settingsOf }, { holds, erasure })
     questions.add(1, 'is it kept', { data: [], mode: 'keyword', tookMs: 0, coverage: 0 }, null)
     await expect(questions.flush()).rejects.toThrow('does not answer')
     // Reads the settings again, since the question still waits; after that none does.
@@ -222,7 +212,7 @@ describe('questions of searches', () => {
     await service.services.settings.change(stopped.projectId, { keepQuestionsDays: null })
     // What is over is not shown, before it is deleted.
     expect([(await api(week)).gap, (await api(month)).gap]).toEqual([0, 1])
-    await service.services.expiry.now()
+    await service.services.core.jobs.now('expiry of questions')
     expect([await kept(week), await kept(stopped)]).toEqual([[], []])
     expect(await kept(month)).toHaveLength(1)
     const { data } = await service.services.console.audit.list(week.projectId, { limit: 1 })
@@ -237,14 +227,14 @@ describe('questions of searches', () => {
 
   test('of a call on hold stay until the hold is lifted, also when the project keeps none any more', async () => {
     const project = await projectKeeping(7)
-    const { holds, expiry, settings } = service.services
+    const { holds, core, settings } = service.services
     await project.send('PUT', '/ingest/calls/held', { callerNumber: '+16502530000' })
     await project.send('PUT', '/ingest/calls/free', {})
     for (const callId of ['held', 'free', undefined]) await ask(project, `asked in ${callId}`, {}, callId)
     expect(await kept(project)).toHaveLength(3)
     const hold = await holds.set(project.projectId, { number: '+16502530000', reason: 'Order' })
     const idsAfter = async () => {
-      await expiry.now()
+      await core.jobs.now('expiry of questions')
       return (await kept(project)).map(({ callId }) => callId)
     }
     clockMs = 8 * dayMs

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
@@ -7,6 +7,7 @@ import { passageText } from '../../src/knowledge/chunking/passage-text.ts'
 import { documentName } from '../../src/knowledge/files/read-file.ts'
 import { repository } from '../support/process.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { skipped } from '../support/skipped.ts'
 
 interface Document {
   file: string
@@ -16,7 +17,7 @@ interface Document {
 
 const folder = join(repository, '../shared/data/knowledge')
 const isThere = existsSync(folder)
-if (!isThere) console.log(`skipped: there is no ${folder}`)
+if (!isThere) skipped(`there is no ${folder}`)
 
 describe.skipIf(!isThere)('documents as people write them', () => {
   const documents = isThere ? readDocuments() : []
@@ -33,9 +34,7 @@ describe.skipIf(!isThere)('documents as people write them', () => {
       const { id }: { id: string } = await answer.json()
       ids.set(file, id)
     })
-  }, 60_000)
-
-  afterAll(() => service.stop())
+  })
 
   test('come back byte for byte', async () => {
     expect(ids.size).toBe(documents.length)
@@ -47,14 +46,13 @@ describe.skipIf(!isThere)('documents as people write them', () => {
     })
     const list: { id: string }[] = await project.fetch('/v1/knowledge').then((answer) => answer.json())
     expect(list.map(({ id }) => id).toSorted()).toEqual([...ids.values()].toSorted())
-  }, 60_000)
+  })
 
   test('are whole in their chunks', async () => {
     const rows = await chunkRows()
     const texts = new Map<number, string>()
-    for (const { itemSeq, text, overlapChars } of rows) {
+    for (const { itemSeq, text, overlapChars } of rows)
       texts.set(itemSeq, (texts.get(itemSeq) ?? '') + text.slice(overlapChars))
-    }
     expect(new Set(texts.values())).toEqual(new Set(documents.map(({ text }) => passageText(text))))
   })
 
@@ -69,11 +67,11 @@ describe.skipIf(!isThere)('documents as people write them', () => {
       if ((await search(name)).slice(0, 5).includes(ids.get(file) ?? '')) found++
     }
     expect(found / titles.length).toBeGreaterThan(0.85)
-  }, 60_000)
+  })
 
   test('have an index of exactly the labels of their rows', async () => {
     await expectIndexOfRows()
-  }, 60_000)
+  })
 
   test('of which a third is deleted leave the rest as it was', async () => {
     const gone = documents.filter((_, n) => n % 3 === 0)
@@ -88,11 +86,9 @@ describe.skipIf(!isThere)('documents as people write them', () => {
     const texts = new Map(list.map(({ id, text }) => [id, text]))
     expect(texts).toEqual(new Map(kept.map(({ file, text }) => [ids.get(file) ?? '', text])))
     const goneIds = new Set(gone.map(({ file }) => ids.get(file) ?? ''))
-    for (const { name } of documents) {
-      expect((await search(name)).filter((id) => goneIds.has(id))).toEqual([])
-    }
+    for (const { name } of documents) expect((await search(name)).filter((id) => goneIds.has(id))).toEqual([])
     await expectIndexOfRows()
-  }, 60_000)
+  })
 
   async function search(query: string): Promise<string[]> {
     const request = { query: query.slice(0, 2_000), limit: 10, timeoutMs: 5_000 }

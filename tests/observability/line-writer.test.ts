@@ -1,11 +1,10 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { freshFolder } from '../support/script.ts'
+import { freshFolder } from '../support/at-end.ts'
 
-setDefaultTimeout(60_000)
 const module = JSON.stringify(new URL('../../src/observability/line-writer.ts', import.meta.url).pathname)
 
 /** A busy process that writes so many numbered lines of 100 characters to stderr and closes them. */
@@ -69,7 +68,7 @@ test('a pipe that does not block loses nothing when its reader is slow', async (
 
 /** The lines through a named pipe that is full at 64 KiB and then refuses, as one shared with such a program does. */
 function throughFifo(count: number) {
-  const { folder, remove } = freshFolder()
+  const folder = freshFolder()
   const path = join(folder, 'log')
   Bun.spawnSync(['mkfifo', path])
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
@@ -78,7 +77,6 @@ function throughFifo(count: number) {
   closeSync(writer)
   const close = () => {
     closeSync(reader)
-    remove()
   }
   return { child, reader, close }
 }

@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { people } from '../../src/db/schema.ts'
 import { openFreshDatabase } from '../support/database.ts'
 import { failureOf } from '../support/failure.ts'
 import { projectsOf } from '../support/projects.ts'
 
-const { database, close } = await openFreshDatabase()
-afterAll(close)
+const { database } = await openFreshDatabase()
 const projects = projectsOf(database)
 await projects.create('taken')
 
@@ -78,12 +77,11 @@ describe('a name that several projects have', () => {
 describe('removing a project', () => {
   test('needs its exact name where it must be confirmed', async () => {
     const project = await projects.create('Confirm me')
-    for (const confirm of ['', 'confirm me', 'Confirm me ', project.id]) {
+    for (const confirm of ['', 'confirm me', 'Confirm me ', project.id])
       expect(await failureOf(projects.delete(project.projectId, { confirm }))).toMatchObject({
         code: 'invalid_request',
         errors: [{ field: 'confirm', message: "must be the project's name" }],
       })
-    }
     expect(await projects.get(project.projectId)).toEqual(project)
     expect(await projects.delete(project.projectId, { confirm: 'Confirm me' })).toEqual({
       id: project.id,

@@ -1,33 +1,27 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { Ajv } from 'ajv'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { type Operation, operationsOf, readDocument } from '../support/document.ts'
-import { type FakeChat, startFakeChat } from '../support/fake-chat.ts'
+import { startFakeChat } from '../support/fake-chat.ts'
 import fc from '../support/fast-check.ts'
 import { spoiled, valuesOf } from '../support/from-schema.ts'
 import { head, rawRequest } from '../support/raw-http.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 setDefaultTimeout(1_200_000)
 // By hand: FUZZ_RUNS=20000 bun test tests/properties/fuzz.test.ts
 const runs = Number(process.env.FUZZ_RUNS ?? 40)
 const ajv = new Ajv({ strict: false, allErrors: true, formats: { 'date-time': isTime } })
-let service: TestService
-let chat: FakeChat
-let project: TestProject
-let operations: Operation[]
 let requests = 0
 const seen = new Map<string, number>()
 
-beforeAll(async () => {
-  chat = await startFakeChat()
-  const env = { BODY_MAX_BYTES: '20000', KNOWLEDGE_TEXT_MAX_BYTES: '4000', INDEX_WAIT_MS: '1' }
-  service = await startService({ env: { ...env, ANALYSIS_MODEL: 'm', ANALYSIS_ENDPOINT: chat.url } })
-  project = await service.mintProject()
-  operations = operationsOf(await readDocument(service.url))
-  for (const id of ['a', 'call-1', 'b.c_d:e-f'])
-    await project.send('PUT', `/ingest/calls/${id}`, { summary: id })
-})
+const chat = await startFakeChat()
+const env = { BODY_MAX_BYTES: '20000', KNOWLEDGE_TEXT_MAX_BYTES: '4000', INDEX_WAIT_MS: '1' }
+const service = await startService({ env: { ...env, ANALYSIS_MODEL: 'm', ANALYSIS_ENDPOINT: chat.url } })
+const project = await service.mintProject()
+const operations = operationsOf(await readDocument(service.url))
+for (const id of ['a', 'call-1', 'b.c_d:e-f'])
+  await project.send('PUT', `/ingest/calls/${id}`, { summary: id })
 afterAll(async () => {
   console.info(
     `${requests} requests: ${[...seen]
@@ -35,8 +29,6 @@ afterAll(async () => {
       .map(([status, n]) => `${status} × ${n}`)
       .join(', ')}`,
   )
-  await service.stop()
-  await chat.stop()
 })
 
 function isTime(text: string): boolean {
@@ -92,9 +84,7 @@ const queries = fc.oneof(
           'a&b',
         ),
       ),
-      {
-        maxLength: 3,
-      },
+      { maxLength: 3 },
     )
     .map((pairs) => `?${pairs.map(([name, value]) => `${name}=${value}`).join('&')}`),
 )
@@ -177,10 +167,7 @@ test('no request gets a 5xx, and every answer matches the OpenAPI document', asy
     })
     await fc.assert(
       fc.asyncProperty(fuzzed, async ({ id, query, contentType, authorization, body }) => {
-        const headers: Record<string, string> = {
-          Authorization: authorization,
-          'Content-Type': contentType,
-        }
+        const headers: Record<string, string> = { Authorization: authorization, 'Content-Type': contentType }
         const target = path.replace('{id}', id) + query
         const answer = await fetch(service.url + target, {
           method: method.toUpperCase(),

@@ -1,29 +1,29 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../scripts/processes.ts'
 import { loadConfig } from '../../src/config.ts'
+import { readMeta } from '../../src/db/meta.ts'
 import { BucketFiles } from '../../src/recordings/bucket-files.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { expectProblem } from '../support/problem.ts'
 import { madeWav } from '../support/recordings.ts'
-import { freshFolder } from '../support/script.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { skipped } from '../support/skipped.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 /** `go install github.com/versity/versitygw/cmd/versitygw@v1.8.0` */
 const program = [process.env.GOBIN ?? '', join(homedir(), 'go/bin'), '/usr/local/bin']
   .map((folder) => join(folder, 'versitygw'))
   .find((path) => existsSync(path))
-if (!program)
-  console.info('Not tested: recordings in a bucket, because there is no versitygw, a server of S3.')
+if (!program) skipped('there is no versitygw, a server of S3')
 
 describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', () => {
   const fresh = freshFolder()
-  const bucket = join(fresh.folder, 's3', 'sound')
+  const bucket = join(fresh, 's3', 'sound')
   const objects = join(bucket, 'callbook')
   let server: ReturnType<typeof Bun.spawn>
   let env: Record<string, string>
@@ -31,11 +31,11 @@ describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', 
   let project: TestProject
 
   beforeAll(async () => {
-    const meta = join(fresh.folder, 'meta')
+    const meta = join(fresh, 'meta')
     for (const folder of [bucket, meta]) mkdirSync(folder, { recursive: true })
     const port = await freePort()
     const keys = ['--access', 'key', '--secret', 'secret-of-the-bucket', '--port', `127.0.0.1:${port}`]
-    server = Bun.spawn([program ?? '', ...keys, 'posix', '--sidecar', meta, join(fresh.folder, 's3')], {
+    server = Bun.spawn([program ?? '', ...keys, 'posix', '--sidecar', meta, join(fresh, 's3')], {
       stdout: 'ignore',
       stderr: 'ignore',
     })
@@ -56,14 +56,15 @@ describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', 
     project = await service.mintProject()
   })
   afterAll(async () => {
-    await service?.stop()
     server?.kill()
-    fresh.remove()
   })
 
   const upload = (id: string, body: Buffer<ArrayBuffer>, of = project) =>
     of.fetch(`/ingest/calls/${id}/recording`, { method: 'PUT', body })
-  const objectsOf = () => (existsSync(objects) ? readdirSync(objects) : [])
+  const objectsOf = () =>
+    existsSync(objects) ? readdirSync(objects).filter((name) => name !== 'callbook-database') : []
+  const generationOf = async () =>
+    (await readMeta(service.services.database.read, 'generation')).get('generation') ?? ''
 
   test('are kept there, encrypted, played with ranges, drawn, and deleted', async () => {
     const wav = madeWav(9_000_000)
@@ -92,7 +93,11 @@ describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', 
   test('are removed by the next start if a kill came before their row was committed', async () => {
     const { bucket: options } = loadConfig({ DATA_DIR: service.dataDir, ...env }, false)
     if (!options) throw new Error('There is no bucket')
-    const killed = new BucketFiles({ ...options, folder: join(service.dataDir, 'recordings') })
+    const killed = new BucketFiles({
+      ...options,
+      folder: join(service.dataDir, 'recordings'),
+      generation: await generationOf(),
+    })
     const draft = await killed.create()
     await draft.write([Buffer.from('half of it')])
     await draft.finish()
@@ -122,15 +127,48 @@ describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', 
     expect((await line.run(['doctor'], { env })).out).toContain('1 recording in http://127.0.0.1')
     const other = await startService({ env: { ...env, AWS_SECRET_ACCESS_KEY: 'another-secret' } })
     const stranger = await other.mintProject()
-    const { detail } = await expectProblem(
-      await upload('c', madeWav(), stranger),
-      'unavailable',
-      'Service unavailable',
-    )
+    const { detail } = await expectProblem(await upload('c', madeWav(), stranger), 'unavailable')
     expect(detail).toContain('RECORDINGS_URL')
     expect(readdirSync(join(other.dataDir, 'recordings', 'incoming'))).toEqual([])
     await other.stop()
     rmSync(join(objects, objectsOf()[0] ?? ''))
     expect((await line.run(['doctor'], { env })).out).toContain('1 recording of 1 have no file')
+  })
+
+  test('are only read by a restored copy, until it adopts the bucket', async () => {
+    expect((await upload('shared', madeWav())).status).toBe(201)
+    const backup = join(fresh, 'backup')
+    const copyDir = join(fresh, 'copy')
+    const production = new CommandLine(service.dataDir)
+    const copy = new CommandLine(copyDir)
+    await production.run(['backup', backup], { env })
+    await copy.run(['restore', backup], { env })
+    expect((await upload('newer', madeWav())).status).toBe(201)
+    const before = objectsOf().sort()
+    const restored = await startService({ env, dataDir: copyDir })
+    const other = await restored.services.projects.list()
+    const same = other.find(({ id }) => id === project.id)
+    if (!same) throw new Error('The project was not restored')
+    const { recordings } = restored.services
+    await (await recordings.open(project.projectId, 'shared')).close()
+    await recordings.delete(project.projectId, 'shared')
+    const parts = (async function* () {
+      yield madeWav()
+    })()
+    await expect(recordings.upload(project.projectId, 'drill', parts)).rejects.toThrow(
+      'belongs to another database',
+    )
+    await expect(restored.services.removedFiles.erase()).rejects.toThrow('Nothing was stored or removed')
+    const { out } = await copy.run(['doctor', '--repair'], { env })
+    expect(out).toContain('belongs to another database')
+    expect(out).toContain('doctor --adopt-bucket')
+    expect(objectsOf().sort()).toEqual(before)
+    expect((await upload('production', madeWav())).status).toBe(201)
+    expect((await copy.run(['doctor', '--adopt-bucket'], { env })).out).not.toContain('another database')
+    await restored.services.removedFiles.erase()
+    expect(objectsOf()).toHaveLength(before.length)
+    await expectProblem(await upload('late', madeWav()), 'unavailable')
+    await restored.stop()
+    await production.run(['doctor', '--adopt-bucket'], { env })
   })
 })

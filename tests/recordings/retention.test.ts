@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -17,7 +17,6 @@ describe.skipIf(ofFilesOnly)('the retention of recordings', () => {
     service = await startService({ now: () => now, env: { ERASE_WITHIN_MS: '400' } })
     project = await service.mintProject()
   })
-  afterAll(() => service.stop())
 
   test('deletes recordings of calls that were completed too long ago, says so, and keeps those on hold', async () => {
     for (const id of ['old', 'held', 'live']) {

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
+import { freshFolder } from '../support/at-end.ts'
 import { mintBeside } from '../support/beside.ts'
 import { asCommand } from '../support/command.ts'
 import { at, foundByVector, type Reached } from '../support/node.ts'
 import { type Primary, startPrimary } from '../support/primary.ts'
 import { type ServiceProcess, spawnService } from '../support/process.ts'
-import { freshFolder } from '../support/script.ts'
 import { until } from '../support/until.ts'
 
 const seed = Number(process.env.CLUSTER_SEED ?? Math.floor(Math.random() * 2 ** 31))
@@ -54,7 +54,6 @@ afterAll(async () => {
     await node.process.exited
   }
   await primary?.stop()
-  for (const { remove } of folders) remove()
 })
 
 test('three nodes and a primary lose nothing that was acknowledged, and converge, through kills and outages', async () => {
@@ -71,8 +70,8 @@ test('three nodes and a primary lose nothing that was acknowledged, and converge
     folder,
     process: await spawnService({ ...env, DATA_DIR: folder }),
   })
-  cluster.push(...(await Promise.all(folders.map(({ folder }) => spawn(folder)))))
-  const projects = await createProjects(folders[0]?.folder ?? '', env)
+  cluster.push(...(await Promise.all(folders.map(spawn))))
+  const projects = await createProjects(folders[0] ?? '', env)
 
   const until14 = performance.now() + mixMs
   const mix = Array.from({ length: clients }, (_, client) =>
@@ -96,9 +95,7 @@ test('three nodes and a primary lose nothing that was acknowledged, and converge
     await expectNothingLost(project)
   }
   await untilIndexed()
-  for (const project of projects) {
-    await untilSearchesAlike(project)
-  }
+  for (const project of projects) await untilSearchesAlike(project)
   // A project with few vectors is searched by its rows, so after a kill its file waits for the next change.
   for (const project of projects) await createItem(project, reach(pick(cluster), project), 'The last item')
   for (const project of projects) await untilAlike(project)
@@ -110,7 +107,7 @@ test('three nodes and a primary lose nothing that was acknowledged, and converge
     expect(await node.process.exited).toBe(0)
   }
   for (const { folder } of cluster) await expectSoundFiles(folder, env, projects)
-}, 90_000)
+})
 
 /** One operation after the other, each at any of the nodes. */
 async function work(client: number, projects: Project[], goesOn: () => boolean): Promise<void> {
@@ -189,7 +186,7 @@ async function killAndRestart(
 }
 
 async function untilAlike(project: Project): Promise<void> {
-  for (const path of ['/v1/calls?limit=1000', '/v1/knowledge']) {
+  for (const path of ['/v1/calls?limit=1000', '/v1/knowledge'])
     await until(async () => {
       const bodies = await Promise.all(
         cluster.map((node) =>
@@ -200,7 +197,6 @@ async function untilAlike(project: Project): Promise<void> {
       )
       return new Set(bodies).size === 1
     }, `${path} alike everywhere`)
-  }
 }
 
 async function expectNothingLost(project: Project): Promise<void> {
@@ -237,7 +233,7 @@ async function untilIndexed(): Promise<void> {
 
 async function untilSearchesAlike(project: Project): Promise<void> {
   for (const mode of ['keyword', 'vector', 'hybrid']) {
-    for (const query of words.slice(0, 5)) {
+    for (const query of words.slice(0, 5))
       await until(async () => {
         const answers = await Promise.all(
           cluster.map(async (node) => {
@@ -249,7 +245,6 @@ async function untilSearchesAlike(project: Project): Promise<void> {
         )
         return new Set(answers).size === 1 && answers[0]?.includes(`"used":"${mode}"`) === true
       }, `A ${mode} search for ${query} alike everywhere`)
-    }
   }
 }
 

@@ -1,37 +1,27 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import { freshFolder } from '../support/at-end.ts'
 import { addMarkedCall, addMarkedItem, type Marked } from '../support/marked.ts'
 import { at, type Reached, startNode } from '../support/node.ts'
-import { type Primary, startPrimary } from '../support/primary.ts'
-import { freshFolder } from '../support/script.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { startPrimary } from '../support/primary.ts'
+import type { TestService } from '../support/service.ts'
 import { findTraces, searchTraces } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 const records = 6
 const env = { ERASE_WITHIN_MS: '1000' }
 const home = freshFolder()
 
-let primary: Primary
-let nodes: TestService[]
-let project: TestProject
-let reached: Reached[]
-
-beforeAll(async () => {
-  primary = await startPrimary({ folder: home.folder })
-  nodes = await Promise.all([startNode(primary, { env }), startNode(primary, { env })])
-  const [first] = nodes
-  if (!first) throw new Error('No node')
-  project = await first.mintProject()
-  reached = nodes.map((node) => at(node, project))
-})
+const primary = await startPrimary({ folder: home })
+const nodes = await Promise.all([startNode(primary, { env }), startNode(primary, { env })])
+const [first] = nodes
+if (!first) throw new Error('No node')
+const project = await first.mintProject()
+const reached = nodes.map((node) => at(node, project))
 
 afterAll(async () => {
   for (const node of nodes) await node.stop()
-  await primary.stop()
-  home.remove()
 })
 
 test('a record that one node deletes is unreachable there at once, soon at the other, and its vectors leave the index files', async () => {
@@ -42,13 +32,12 @@ test('a record that one node deletes is unreachable there at once, soon at the o
   await until(async () => (await statusesAt(second, all)).every((status) => status === 200))
   for (const node of reached) await until(async () => (await foundAt(node, gone)).length === records)
   const vectors = tracesOf(gone).filter(({ name }) => name.includes('of the index'))
-  for (const node of nodes) {
+  for (const node of nodes)
     await until(async () => {
       await node.services.index.eraseDeleted(project.projectId)
       const found = await findTraces(indexesOf(node), vectors)
       return vectors.every(({ name }) => found.some((line) => line.startsWith(name)))
     }, 'Saving the vectors')
-  }
 
   for (const { path } of all) {
     expect((await first.fetch(path, { method: 'DELETE' })).status).toBe(200)
@@ -71,7 +60,7 @@ test('a record that one node deletes is unreachable there at once, soon at the o
   // Nobody promises these: pages of a server's database, and of its copies, are the server's to clear.
   const traces = tracesOf(all)
   const left = []
-  for (const folder of [...nodes.map(({ dataDir }) => dataDir), home.folder]) {
+  for (const folder of [...nodes.map(({ dataDir }) => dataDir), home]) {
     const { found, bytes } = await searchTraces(folder, traces)
     const names = new Set(found.map((line) => line.slice(0, line.lastIndexOf(' in '))))
     expect(found.filter((line) => /\.hnsw(\.tmp)?$/.test(line))).toEqual([])
@@ -116,18 +105,15 @@ function tracesOf(all: Marked[]) {
 
 test('an erasure by number takes the calls that the node has not heard of yet', async () => {
   const slow = await startNode(primary, { env: { ...env, DATABASE_SYNC_INTERVAL_MS: '3600000' } })
-  try {
-    const there = at(slow, project)
-    // The note of when the key was used is a write, which syncs.
-    await there.fetch('/v1/calls/unheard')
-    const used = sql`select 1 from keys where id = ${project.keyId} and last_used_at is not null`
-    await until(async () => (await slow.services.database.read.all(used)).length > 0)
-    expect(
-      (await project.send('PUT', '/ingest/calls/unheard', { callerNumber: '+15557294053' })).status,
-    ).toBe(201)
-    const answer = await there.send('POST', '/v1/erasures', { number: '+15557294053', dryRun: true })
-    expect(await answer.json()).toEqual({ calls: 1 })
-  } finally {
-    await slow.stop()
-  }
+
+  const there = at(slow, project)
+  // The note of when the key was used is a write, which syncs.
+  await there.fetch('/v1/calls/unheard')
+  const used = sql`select 1 from keys where id = ${project.keyId} and last_used_at is not null`
+  await until(async () => (await slow.services.database.read.all(used)).length > 0)
+  expect((await project.send('PUT', '/ingest/calls/unheard', { callerNumber: '+15557294053' })).status).toBe(
+    201,
+  )
+  const answer = await there.send('POST', '/v1/erasures', { number: '+15557294053', dryRun: true })
+  expect(await answer.json()).toEqual({ calls: 1 })
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createClient } from '@libsql/client'
 import { sql } from 'drizzle-orm'
@@ -6,29 +6,22 @@ import { openDatabase } from '../../src/db/open.ts'
 import { segmentTable } from '../../src/db/word-segments.ts'
 import { bootstrap } from '../../src/start/bootstrap.ts'
 import { putCalls, said } from '../calls/put-calls.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { openCommand } from '../support/command.ts'
 import { at, foundByVector, startNode } from '../support/node.ts'
 import { type Primary, startPrimary } from '../support/primary.ts'
-import { freshFolder } from '../support/script.ts'
 import type { TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-let primary: Primary
-let first: TestService
-let second: TestService
-
-beforeAll(async () => {
-  primary = await startPrimary()
-  // Both migrate an empty primary at once.
-  const nodes = await Promise.all([startNode(primary), startNode(primary)])
-  first = nodes[0]
-  second = nodes[1]
-})
+const primary = await startPrimary()
+// Both migrate an empty primary at once.
+const nodes = await Promise.all([startNode(primary), startNode(primary)])
+const first = nodes[0]
+const second = nodes[1]
 
 afterAll(async () => {
   await first.stop()
   await second.stop()
-  await primary.stop()
 })
 
 describe('two nodes of one primary', () => {
@@ -100,27 +93,24 @@ describe('two nodes of one primary', () => {
   test('create one item when both get a request with the same Idempotency-Key', async () => {
     const project = await first.mintProject()
     const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
-    try {
-      const there = at(lagging, project)
-      const post = (node: typeof there, key: string, name: string) =>
-        node.fetch('/v1/knowledge', {
-          method: 'POST',
-          body: JSON.stringify({ name, text: 'Sent twice.' }),
-          headers: { 'content-type': 'application/json', 'idempotency-key': key },
-        })
-      const one = await post(project, 'one after the other', 'Once')
-      const again = await post(there, 'one after the other', 'Once')
-      expect([one.status, again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 201, 'true'])
-      expect(await again.json()).toEqual(await one.json())
-      const both = await Promise.all([project, there].map((node) => post(node, 'at once', 'Twice')))
-      expect(both.map(({ status }) => status)).toEqual([201, 201])
-      expect(await both[1]?.json()).toEqual(await both[0]?.json())
-      expect((await post(project, 'of another body', 'Third')).status).toBe(201)
-      expect((await post(there, 'of another body', 'Fourth')).status).toBe(422)
-      expect(await first.services.knowledge.heads(project.projectId)).toHaveLength(3)
-    } finally {
-      await lagging.stop()
-    }
+
+    const there = at(lagging, project)
+    const post = (node: typeof there, key: string, name: string) =>
+      node.fetch('/v1/knowledge', {
+        method: 'POST',
+        body: JSON.stringify({ name, text: 'Sent twice.' }),
+        headers: { 'content-type': 'application/json', 'idempotency-key': key },
+      })
+    const one = await post(project, 'one after the other', 'Once')
+    const again = await post(there, 'one after the other', 'Once')
+    expect([one.status, again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 201, 'true'])
+    expect(await again.json()).toEqual(await one.json())
+    const both = await Promise.all([project, there].map((node) => post(node, 'at once', 'Twice')))
+    expect(both.map(({ status }) => status)).toEqual([201, 201])
+    expect(await both[1]?.json()).toEqual(await both[0]?.json())
+    expect((await post(project, 'of another body', 'Third')).status).toBe(201)
+    expect((await post(there, 'of another body', 'Fourth')).status).toBe(422)
+    expect(await first.services.knowledge.heads(project.projectId)).toHaveLength(3)
   })
 
   test('refuse writes to a project that the other has removed, also before they have synced', async () => {
@@ -133,33 +123,30 @@ describe('two nodes of one primary', () => {
     const item = await project.send('POST', '/v1/knowledge', { name: 'Parking', text: 'Behind the house.' })
     const { id }: { id: string } = await item.json()
     const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
-    try {
-      const there = at(lagging, project)
-      // The last sync before the removal. These parts would write to the primary, and be followed by another one.
-      await send(there, 'before')
-      const { projectErasure, retention, silence, wordBacklog } = lagging.services
-      await Promise.all([projectErasure, retention, silence, wordBacklog].map((part) => part.close()))
-      await first.services.projects.delete(projectId)
-      await until(async () => {
-        const rows = await first.services.database.write.all(
-          sql`select 1 from project_erasures where project_id = ${projectId} and done_at is null`,
-        )
-        return rows.length === 0
-      }, 'Removing the project')
-      const answers = [
-        await send(there, 'new'),
-        await send(there, 'changed'),
-        await there.send('POST', '/v1/knowledge', { name: 'Late', text: 'Too late.' }),
-        await there.fetch('/v1/calls/deleted', { method: 'DELETE' }),
-        await there.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' }),
-      ]
-      expect(answers[0]?.status).toBe(503)
-      expect(await answers[0]?.json()).toMatchObject({ detail: 'The project was just deleted.' })
-      // Once a refusal has made the node sync, the key is gone.
-      for (const { status } of answers.slice(1)) expect([503, 401]).toContain(status)
-    } finally {
-      await lagging.stop()
-    }
+
+    const there = at(lagging, project)
+    // The last sync before the removal. These parts would write to the primary, and be followed by another one.
+    await send(there, 'before')
+    for (const job of ['erasure of projects', 'retention', 'silence', 'words'])
+      await lagging.services.core.jobs.stop(job)
+    await first.services.projects.delete(projectId)
+    await until(async () => {
+      const rows = await first.services.database.write.all(
+        sql`select 1 from project_erasures where project_id = ${projectId} and done_at is null`,
+      )
+      return rows.length === 0
+    }, 'Removing the project')
+    const answers = [
+      await send(there, 'new'),
+      await send(there, 'changed'),
+      await there.send('POST', '/v1/knowledge', { name: 'Late', text: 'Too late.' }),
+      await there.fetch('/v1/calls/deleted', { method: 'DELETE' }),
+      await there.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' }),
+    ]
+    expect(answers[0]?.status).toBe(503)
+    expect(await answers[0]?.json()).toMatchObject({ detail: 'The project was just deleted.' })
+    // Once a refusal has made the node sync, the key is gone.
+    for (const { status } of answers.slice(1)) expect([503, 401]).toContain(status)
   })
 
   test('index the words of a long call once, whichever does it first', async () => {
@@ -203,10 +190,9 @@ describe('two nodes of one primary', () => {
 
   test('do not replace a local database that is not a replica', async () => {
     const alone = freshFolder()
-    await (await openDatabase(join(alone.folder, 'callbook.db'))).close()
-    expect(await startNode(primary, { dataDir: alone.folder }).catch(String)).toContain('not a replica')
+    await (await openDatabase(join(alone, 'callbook.db'))).close()
+    expect(await startNode(primary, { dataDir: alone }).catch(String)).toContain('not a replica')
     expect(await openDatabase(join(first.dataDir, 'callbook.db')).catch(String)).toContain('is a replica')
-    alone.remove()
   })
 
   test('can run beside a command, which talks to the primary', async () => {
@@ -225,33 +211,29 @@ describe('an old node beside one that has migrated the primary', () => {
   test('goes on to read, search and write, but does not start again on an unknown schema', async () => {
     const own = await startPrimary()
     const old = await startNode(own)
-    try {
-      const project = await old.mintProject()
-      await project.send('PUT', '/ingest/calls/before', { summary: 'Before' })
-      await project.send('POST', '/v1/knowledge', { name: 'Parking', text: 'Park behind the house.' })
-      await migrateToTomorrow(own, [
-        'alter table calls add column of_tomorrow text',
-        'alter table projects add column of_tomorrow integer not null default 7',
-        'alter table chunks add column of_tomorrow text',
-        'create index calls_of_tomorrow on calls (project_id, of_tomorrow)',
-        'create table things_of_tomorrow (id integer primary key)',
-        "insert into __drizzle_migrations (hash, created_at) values ('tomorrow', 99999999999999)",
-      ])
-      await until(async () => (await columns(old)).includes('of_tomorrow'))
-      expect((await project.fetch('/v1/calls/before')).status).toBe(200)
-      expect((await project.send('PUT', '/ingest/calls/after', { summary: 'After' })).status).toBe(201)
-      expect(await bodyOf(project.fetch('/v1/calls'))).toContain('"after"')
-      expect((await old.services.calls.rows(project.projectId, { text: 'after' })).total).toBe(1)
-      const made = await project.send('POST', '/v1/knowledge', { name: 'Pets', text: 'Dogs are welcome.' })
-      expect([made.status, made.headers.get('callbook-index')]).toEqual([201, 'ready'])
-      expect(await foundByVector(project, 'dogs')).toContain('Pets')
-      expect((await fetch(`${old.url}/ready`)).status).toBe(200)
-      const fresh = await startNode(own).catch(String)
-      expect(fresh).toContain('newer version of Callbook')
-    } finally {
-      await old.stop()
-      await own.stop()
-    }
+
+    const project = await old.mintProject()
+    await project.send('PUT', '/ingest/calls/before', { summary: 'Before' })
+    await project.send('POST', '/v1/knowledge', { name: 'Parking', text: 'Park behind the house.' })
+    await migrateToTomorrow(own, [
+      'alter table calls add column of_tomorrow text',
+      'alter table projects add column of_tomorrow integer not null default 7',
+      'alter table chunks add column of_tomorrow text',
+      'create index calls_of_tomorrow on calls (project_id, of_tomorrow)',
+      'create table things_of_tomorrow (id integer primary key)',
+      "insert into __drizzle_migrations (hash, created_at) values ('tomorrow', 99999999999999)",
+    ])
+    await until(async () => (await columns(old)).includes('of_tomorrow'))
+    expect((await project.fetch('/v1/calls/before')).status).toBe(200)
+    expect((await project.send('PUT', '/ingest/calls/after', { summary: 'After' })).status).toBe(201)
+    expect(await bodyOf(project.fetch('/v1/calls'))).toContain('"after"')
+    expect((await old.services.calls.rows(project.projectId, { text: 'after' })).total).toBe(1)
+    const made = await project.send('POST', '/v1/knowledge', { name: 'Pets', text: 'Dogs are welcome.' })
+    expect([made.status, made.headers.get('callbook-index')]).toEqual([201, 'ready'])
+    expect(await foundByVector(project, 'dogs')).toContain('Pets')
+    expect((await fetch(`${old.url}/ready`)).status).toBe(200)
+    const fresh = await startNode(own).catch(String)
+    expect(fresh).toContain('newer version of Callbook')
   })
 })
 

@@ -1,27 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { bootstrap } from '../../src/start/bootstrap.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { foundByVector, startNode } from '../support/node.ts'
-import { type Primary, startPrimary } from '../support/primary.ts'
-import { freshFolder } from '../support/script.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { startPrimary } from '../support/primary.ts'
 import { until } from '../support/until.ts'
 
-let primary: Primary
-let node: TestService
-let project: TestProject
-
-beforeAll(async () => {
-  primary = await startPrimary()
-  node = await startNode(primary)
-  project = await node.mintProject()
-  await project.send('PUT', '/ingest/calls/call-1', { summary: 'Before' })
-  await project.send('POST', '/v1/knowledge', { name: 'Parking', text: 'There is parking behind the house.' })
-})
-
-afterAll(async () => {
-  await node.stop()
-  await primary.stop()
-})
+const primary = await startPrimary()
+const node = await startNode(primary)
+const project = await node.mintProject()
+await project.send('PUT', '/ingest/calls/call-1', { summary: 'Before' })
+await project.send('POST', '/v1/knowledge', { name: 'Parking', text: 'There is parking behind the house.' })
 
 const ways = {
   killed: {
@@ -45,7 +33,7 @@ test('a call that is larger than the server takes is refused, and nothing of it 
   expect((await project.fetch('/v1/calls/large')).status).toBe(404)
 })
 
-for (const [way, { leave, back, detail }] of Object.entries(ways)) {
+for (const [way, { leave, back, detail }] of Object.entries(ways))
   describe(`a node whose primary is ${way}`, () => {
     beforeAll(() => primary.signal(leave))
 
@@ -63,10 +51,7 @@ for (const [way, { leave, back, detail }] of Object.entries(ways)) {
       ]
       for (const answer of await Promise.all(writes)) {
         expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2'])
-        expect(await answer.json()).toMatchObject({
-          code: 'unavailable',
-          detail,
-        })
+        expect(await answer.json()).toMatchObject({ code: 'unavailable', detail })
       }
     })
 
@@ -88,10 +73,9 @@ for (const [way, { leave, back, detail }] of Object.entries(ways)) {
       await project.send('PUT', '/ingest/calls/call-1', { summary: 'Before' })
     })
   })
-}
 
 test('a node that starts without its primary serves what it has', async () => {
-  const { folder, remove } = freshFolder()
+  const folder = freshFolder()
   let alone = await startNode(primary, { dataDir: folder })
   await bootstrap(alone.services)
   await alone.stop()
@@ -105,8 +89,7 @@ test('a node that starts without its primary serves what it has', async () => {
   await primary.restart()
   await until(async () => (await fetch(`${alone.url}/ready`)).status === 200)
   await alone.stop()
-  remove()
-}, 60_000)
+})
 
 test('a node that has never seen its primary does not start', async () => {
   await primary.signal('SIGKILL')
@@ -129,7 +112,7 @@ test('a node with a bound on its staleness refuses to serve beyond it, and serve
   await primary.restart()
   await until(async () => (await read()).status === 200)
   await bounded.stop()
-}, 60_000)
+})
 
 async function readiness(): Promise<{ replication: { lagMs: number; failures: number } }> {
   const answer = await fetch(`${node.url}/ready`)

@@ -1,46 +1,37 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { createServer, request, type Server } from 'node:http'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { startNode } from '../support/node.ts'
-import { type Primary, startPrimary } from '../support/primary.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { startPrimary } from '../support/primary.ts'
 import { until } from '../support/until.ts'
 
 // A primary that is putting its log away takes writes and gives nothing to replicas for a moment.
 
-setDefaultTimeout(60_000)
-let primary: Primary
-let between: Server
 let refusesSyncs = false
 let syncsRefused = 0
-let node: TestService
-let project: TestProject
 
-beforeAll(async () => {
-  primary = await startPrimary()
-  between = createServer((received, answer) => {
-    if (refusesSyncs && received.url?.endsWith('BatchLogEntries')) {
-      syncsRefused++
-      const refusal = { 'grpc-status': '14', 'grpc-message': 'snapshot%20not%20found' }
-      answer.writeHead(200, { 'content-type': 'application/grpc-web+proto', ...refusal }).end()
-      return
-    }
-    const { method, headers, url } = received
-    const onward = request(`${primary.url}${url}`, { method, headers }, (response) => {
-      answer.writeHead(response.statusCode ?? 500, response.headers)
-      response.pipe(answer)
-    })
-    onward.on('error', () => answer.destroy())
-    received.pipe(onward)
+const primary = await startPrimary()
+const between = createServer((received, answer) => {
+  if (refusesSyncs && received.url?.endsWith('BatchLogEntries')) {
+    syncsRefused++
+    const refusal = { 'grpc-status': '14', 'grpc-message': 'snapshot%20not%20found' }
+    answer.writeHead(200, { 'content-type': 'application/grpc-web+proto', ...refusal }).end()
+    return
+  }
+  const { method, headers, url } = received
+  const onward = request(`${primary.url}${url}`, { method, headers }, (response) => {
+    answer.writeHead(response.statusCode ?? 500, response.headers)
+    response.pipe(answer)
   })
-  await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve))
-  const { port } = between.address() as AddressInfo
-  node = await startNode({ ...primary, url: `http://127.0.0.1:${port}` })
-  project = await node.mintProject()
+  onward.on('error', () => answer.destroy())
+  received.pipe(onward)
 })
+await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve))
+const { port } = between.address() as AddressInfo
+const node = await startNode({ ...primary, url: `http://127.0.0.1:${port}` })
+const project = await node.mintProject()
 afterAll(async () => {
   between.close()
-  await primary.stop()
 })
 
 describe('a node whose primary accepts writes and refuses syncs', () => {

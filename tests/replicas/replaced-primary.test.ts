@@ -1,51 +1,41 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import { freshFolder } from '../support/at-end.ts'
 import { at, startNode } from '../support/node.ts'
-import { type Primary, startPrimary } from '../support/primary.ts'
-import { freshFolder } from '../support/script.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { startPrimary } from '../support/primary.ts'
+import type { TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 const calls = 20
 const empty = 'The primary is empty, so this node keeps its copy, and neither syncs nor writes.'
 const another =
   'The primary has another database than this replica, so this node keeps its copy, and neither syncs nor writes.'
 const replacement = freshFolder()
 const home = freshFolder()
-let primary: Primary
 let first: TestService
-let second: TestService
-/** Does not sync by itself while the tests run. */
-let lagging: TestService
 let fresh: TestService
-let project: TestProject
 
-beforeAll(async () => {
-  primary = await startPrimary()
-  first = await startNode(primary, { dataDir: home.folder })
-  second = await startNode(primary)
-  project = await first.mintProject()
-  for (let n = 0; n < calls; n++) await put(first, `call-${n}`)
-  await until(async () => (await countCalls(second)) === calls)
-  // What is left to index would be written, too.
-  const toIndex = sql`select 1 from calls_without_words limit 1`
-  for (const { services } of [first, second])
-    await until(async () => (await services.database.read.all(toIndex)).length === 0)
-  lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
-})
+const primary = await startPrimary()
+first = await startNode(primary, { dataDir: home })
+const second = await startNode(primary)
+const project = await first.mintProject()
+for (let n = 0; n < calls; n++) await put(first, `call-${n}`)
+await until(async () => (await countCalls(second)) === calls)
+// What is left to index would be written, too.
+const toIndex = sql`select 1 from calls_without_words limit 1`
+for (const { services } of [first, second])
+  await until(async () => (await services.database.read.all(toIndex)).length === 0)
+/** Does not sync by itself while the tests run. */
+const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
 
 afterAll(async () => {
   for (const node of [first, second, lagging, fresh]) await node.stop()
-  await primary.stop()
-  replacement.remove()
-  home.remove()
 })
 
 describe('when an empty server takes the place of the primary', () => {
-  beforeAll(() => primary.restart(replacement.folder))
+  beforeAll(() => primary.restart(replacement))
 
   test('its nodes keep their calls, and say so in one line each', async () => {
     for (const node of [first, second]) {
@@ -69,7 +59,7 @@ describe('when an empty server takes the place of the primary', () => {
 
   test('a node that starts again keeps its copy, too', async () => {
     await first.stop()
-    first = await startNode(primary, { dataDir: home.folder })
+    first = await startNode(primary, { dataDir: home })
     expect((await readiness(first)).detail).toBe(empty)
     await furtherSyncs(first)
     expect(await countCalls(first)).toBe(calls)
@@ -112,14 +102,13 @@ test('once the primary is back, its nodes follow it again', async () => {
 test("a server that was made from a node's copy is a primary that its nodes follow", async () => {
   const copied = freshFolder()
   await first.stop()
-  const [from, to] = [join(home.folder, 'callbook.db'), join(copied.folder, 'dbs/default/data')]
+  const [from, to] = [join(home, 'callbook.db'), join(copied, 'dbs/default/data')]
   mkdirSync(dirname(to), { recursive: true })
   for (const suffix of ['', '-wal']) if (existsSync(from + suffix)) copyFileSync(from + suffix, to + suffix)
-  await primary.restart(copied.folder)
-  first = await startNode(primary, { dataDir: home.folder })
+  await primary.restart(copied)
+  first = await startNode(primary, { dataDir: home })
   await until(async () => (await put(second, 'from-a-copy')).ok)
   for (const node of [first, second]) await until(async () => (await countCalls(node)) === calls + 2)
-  copied.remove()
 })
 
 /** Resolves when the node has tried to sync several times more. */

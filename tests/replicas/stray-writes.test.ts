@@ -1,31 +1,20 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createClient } from '@libsql/client'
+import { freshFolder } from '../support/at-end.ts'
 import { at, type Reached, startNode } from '../support/node.ts'
-import { type Primary, startPrimary } from '../support/primary.ts'
-import { freshFolder } from '../support/script.ts'
+import { startPrimary } from '../support/primary.ts'
 import type { TestProject } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
 const ourFolder = freshFolder()
 const theirFolder = freshFolder()
 const nodeFolder = freshFolder()
-let primary: Primary
-let project: TestProject
-let itemId: string
 
-beforeAll(async () => {
-  // Two databases with a project of the same number, and records of the same row numbers.
-  const theirs = await fill(theirFolder.folder, 'theirs')
-  const ours = await fill(ourFolder.folder, 'ours')
-  expect(theirs.project.projectId).toBe(ours.project.projectId)
-  ;({ project, itemId } = ours)
-  primary = await startPrimary({ folder: ourFolder.folder })
-})
-
-afterAll(async () => {
-  await primary.stop()
-  for (const { remove } of [ourFolder, theirFolder, nodeFolder]) remove()
-})
+// Two databases with a project of the same number, and records of the same row numbers.
+const theirs = await fill(theirFolder, 'theirs')
+const ours = await fill(ourFolder, 'ours')
+expect(theirs.project.projectId).toBe(ours.project.projectId)
+const { project, itemId } = ours
+const primary = await startPrimary({ folder: ourFolder })
 
 test.each<[string, number, (node: Reached) => Promise<Response>]>([
   ['a new call', 503, (node) => node.send('PUT', '/ingest/calls/new', {})],
@@ -39,11 +28,11 @@ test.each<[string, number, (node: Reached) => Promise<Response>]>([
   async (_, status, write) => {
     await primary.restart()
     const env = { DATABASE_SYNC_INTERVAL_MS: '600000' }
-    const node = await startNode(primary, { dataDir: nodeFolder.folder, env })
+    const node = await startNode(primary, { dataDir: nodeFolder, env })
     // These take their leases now: taking one is a write, after which the node syncs.
     await node.services.retention.run()
     await node.services.silence.run()
-    await primary.restart(theirFolder.folder)
+    await primary.restart(theirFolder)
     const before = await readTheirs()
     expect((await write(at(node, project))).status).toBe(status)
     expect(await readTheirs()).toEqual(before)

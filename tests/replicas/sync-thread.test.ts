@@ -1,36 +1,29 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterAll, expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { sql } from 'drizzle-orm'
 import pino from 'pino'
-import { type OpenDatabase, openDatabase } from '../../src/db/open.ts'
-import { type Primary, startPrimary } from '../support/primary.ts'
-import { freshFolder } from '../support/script.ts'
+import { openDatabase } from '../../src/db/open.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { startPrimary } from '../support/primary.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
 const told: (string | null)[] = []
-const { folder, remove } = freshFolder()
-let primary: Primary
-let database: OpenDatabase
+const folder = freshFolder()
 
-beforeAll(async () => {
-  primary = await startPrimary()
-  const location = {
-    kind: 'replica',
-    file: join(folder, 'callbook.db'),
-    primary: { kind: 'remote', url: primary.url, authToken: null },
-    syncIntervalMs: 200,
-  } as const
-  const log = pino({ level: 'silent' })
-  log.warn = (fields: object) => told.push('problem' in fields ? String(fields.problem) : '')
-  log.info = () => told.push(null)
-  database = await openDatabase(location, { log })
-})
+const primary = await startPrimary()
+const location = {
+  kind: 'replica',
+  file: join(folder, 'callbook.db'),
+  primary: { kind: 'remote', url: primary.url, authToken: null },
+  syncIntervalMs: 200,
+} as const
+const log = pino({ level: 'silent' })
+log.warn = (fields: object) => told.push('problem' in fields ? String(fields.problem) : '')
+log.info = () => told.push(null)
+const database = await openDatabase(location, { log })
 afterAll(async () => {
   await database.close()
-  await primary.stop()
-  remove()
 })
 
 test('a replica whose thread ends fails the current sync, logs it, and syncs again with a new thread', async () => {

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { freshFolder } from '../support/at-end.ts'
 import { at, foundByVector, type Reached } from '../support/node.ts'
 import { startPrimary } from '../support/primary.ts'
 import { childrenOf, repository, spawnService } from '../support/process.ts'
-import { freshFolder } from '../support/script.ts'
 import { until } from '../support/until.ts'
 
 const workers = 3
 /** Requests that are spread over all workers, as good as certainly. */
 const spread = 24
 
-for (const mode of ['a file', 'a replica'] as const) {
+for (const mode of ['a file', 'a replica'] as const)
   describe(`several workers on ${mode}`, () => {
     test('serve one port, write, read their writes, and go on when the one that owns the folder is killed', async () => {
       const primary = mode === 'a replica' ? await startPrimary() : null
-      const { folder, remove } = freshFolder()
+      const folder = freshFolder()
       const env: Record<string, string> = primary
         ? { DATABASE_SYNC_URL: primary.url, DATABASE_SYNC_INTERVAL_MS: '200' }
         : {}
@@ -45,13 +45,11 @@ for (const mode of ['a file', 'a replica'] as const) {
       expect(await service.exited).toBe(0)
       for (const pid of children) expect(isAlive(pid)).toBe(false)
       await primary?.stop()
-      remove()
-    }, 60_000)
+    })
   })
-}
 
 test('workers that are stopped while the first is still starting end as they should, and none is left', async () => {
-  const { folder, remove } = freshFolder()
+  const folder = freshFolder()
   const env = { ...process.env, PORT: '0', LOG_FORMAT: 'json', DATA_DIR: folder }
   const service = Bun.spawn(['bun', 'src/main.ts', '--workers', String(workers)], {
     cwd: repository,
@@ -64,11 +62,10 @@ test('workers that are stopped while the first is still starting end as they sho
   service.kill('SIGTERM')
   expect(await service.exited).toBe(0)
   for (const pid of children) expect(isAlive(pid)).toBe(false)
-  remove()
 })
 
 test('a third SIGINT ends the supervisor and its workers at once', async () => {
-  const { folder, remove } = freshFolder()
+  const folder = freshFolder()
   const service = await spawnService({ DATA_DIR: folder }, ['--workers', String(workers)])
   await until(() => childrenOf(service).length === workers)
   const children = childrenOf(service)
@@ -87,15 +84,11 @@ test('a third SIGINT ends the supervisor and its workers at once', async () => {
   expect(await service.exited).toBe(130)
   await until(() => !children.some(isAlive))
   socket.destroy()
-  remove()
 })
 
 /** A connection stays with the worker that took it. */
 function onNewConnections({ fetch, send }: Reached): Reached {
-  return {
-    fetch: (path) => fetch(path, { headers: { connection: 'close' } }),
-    send,
-  }
+  return { fetch: (path) => fetch(path, { headers: { connection: 'close' } }), send }
 }
 
 async function create(project: Reached, name: string): Promise<number> {

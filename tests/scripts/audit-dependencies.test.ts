@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { auditDependencies } from '../../scripts/audit/dependencies.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { repository } from '../support/process.ts'
-import { freshFolder } from '../support/script.ts'
 
 const packageJson = readFileSync(join(repository, 'package.json'), 'utf8')
 const lockfile = readFileSync(join(repository, 'bun.lock'), 'utf8')
@@ -48,14 +48,13 @@ test.each(cases)('%s is found', (_, change, fault) => {
 
 describe.each(['@scope/sneaky', 'elysia/node_modules/@scope/sneaky'])('an installed package %s', (path) => {
   const audited = (manifest: object) => {
-    const { folder: modules, remove } = freshFolder()
+    const modules = freshFolder()
     // What it may be nested in.
     mkdirSync(join(modules, 'elysia'))
     writeFileSync(join(modules, 'elysia', 'package.json'), '{}')
     mkdirSync(join(modules, path), { recursive: true })
     writeFileSync(join(modules, path, 'package.json'), JSON.stringify(manifest))
     const audit = auditDependencies({ packageJson, lockfile, folder: modules })
-    remove()
     return audit
   }
   const faultsOf = (manifest: object) => {

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildAddon } from '../../scripts/build-addon.ts'
+import { keptFolders } from '../../scripts/kept-folder.ts'
 import { memoryOf } from '../../scripts/process-use.ts'
 import {
   addonFiles,
@@ -14,20 +14,26 @@ import {
   readStamp,
   whyNotLoadable,
 } from '../../src/knowledge/indexing/index/addon.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { repository } from '../support/process.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'callbook-addon-'))
+const folder = freshFolder()
 const output = {
   addon: join(folder, 'release', 'addon.node'),
   stamp: join(folder, 'release', 'addon.stamp.json'),
 }
 const compileTimeoutMs = 120_000
+const compilers = [join(repository, 'tests/support/kept-compiler.sh')]
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+process.env.KEPT = keptFolders
+afterAll(() => {
+  delete process.env.KEPT
+})
 
 test(
   'one call of the compiler builds an addon that loads, and a second run does nothing',
   () => {
-    expect(buildAddon({ portable: false, output })).toEqual({ built: true, problem: null })
+    expect(buildAddon({ portable: false, output, compilers })).toEqual({ built: true, problem: null })
     expect(whyNotLoadable(output.addon, output.stamp)).toBeNull()
     const addon = createRequire(import.meta.url)(output.addon)
     const index = new addon.HierarchicalNSW('ip', 2)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -10,7 +10,6 @@ import { startService, type TestProject, type TestService } from '../support/ser
 
 // The packages of the clients, in programs that use them. What each client can do is in tests/guide/clients.test.ts.
 
-setDefaultTimeout(120_000)
 const python = pythonCommands(join(repository, 'scripts/python/client.txt'))
 
 describe.skipIf(python === null)('the packages of the clients', () => {
@@ -29,7 +28,6 @@ describe.skipIf(python === null)('the packages of the clients', () => {
   })
   afterAll(async () => {
     rmSync(folder, { recursive: true, force: true })
-    await service.stop()
   })
 
   async function run(command: string[], env: Record<string, string> = {}): Promise<string> {
@@ -52,6 +50,20 @@ describe.skipIf(python === null)('the packages of the clients', () => {
     expect(version).toBe(packageJson.version)
     const setup = readFileSync(join(folder, 'python', 'setup.py'), 'utf8')
     expect(setup).toContain(`version="${packageJson.version.replace('-rc.', 'rc')}"`)
+  })
+
+  test('have our README and licence', () => {
+    for (const name of ['typescript', 'python']) {
+      expect(readFileSync(join(folder, name, 'LICENSE'), 'utf8')).toBe(
+        readFileSync(join(repository, 'LICENSE'), 'utf8'),
+      )
+      expect(readFileSync(join(folder, name, 'README.md'), 'utf8')).toStartWith(
+        '# callbook-client\n\nThe typed client of Callbook',
+      )
+    }
+    expect(readFileSync(join(folder, 'python', 'setup.py'), 'utf8')).toContain(
+      `license="${packageJson.license}"`,
+    )
   })
 
   test('TypeScript: a program is checked, and reads a call', async () => {

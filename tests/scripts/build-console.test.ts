@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildConsole, firstLoadBytes, firstLoadBytesMax } from '../../scripts/build-console.ts'
-import type { ConsoleManifest } from '../../src/console/assets.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { repository } from '../support/process.ts'
 
-setDefaultTimeout(60_000)
-const folder = mkdtempSync(join(tmpdir(), 'callbook-console-'))
-let manifest: ConsoleManifest
+const folder = freshFolder()
 
-beforeAll(async () => {
-  const build = await buildConsole({ folder })
-  expect(build.built).toBe(true)
-  manifest = build.manifest
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+// The folder of all other tests, which is built at most once for the same sources.
+await buildConsole()
+cpSync(join(repository, 'dist', 'console'), folder, { recursive: true })
+const { manifest } = await buildConsole({ folder })
 
 /** Names of the scripts whose text matches. */
 function scriptsLike(pattern: RegExp): string[] {
@@ -73,8 +69,8 @@ describe('building again', () => {
   })
 
   test('gives the same names to the same sources', async () => {
-    const other = mkdtempSync(join(tmpdir(), 'callbook-console-'))
-    expect((await buildConsole({ folder: other })).manifest).toEqual(manifest)
+    const other = freshFolder()
+    expect(await buildConsole({ folder: other })).toEqual({ built: true, manifest })
     rmSync(other, { recursive: true, force: true })
   })
 

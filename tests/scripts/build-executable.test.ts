@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { execFile } from 'node:child_process'
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildExecutable } from '../../scripts/build-executable.ts'
-import { freshFolder, spawnService } from '../support/spawned.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { spawnService } from '../support/spawned.ts'
 
 // That it serves as every runtime does is shown in tests/runtimes.test.ts.
 
-setDefaultTimeout(60_000)
 const run = promisify(execFile)
 const folder = freshFolder()
 const outfile = join(folder, 'callbook')
 const env = { DATA_DIR: join(folder, 'data'), LOG_FORMAT: 'json' }
 
-beforeAll(() => buildExecutable({ outfile }))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+await buildExecutable({ outfile })
 
 test('with a command it is the command line, and embeds all that the service needs', async () => {
   const own = { ...env, DATA_DIR: join(folder, 'checked') }

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import packageJson from '../../package.json' with { type: 'json' }
 import { buildPackage } from '../../scripts/build-package.ts'
-import { freshFolder, spawnService } from '../support/spawned.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { spawnService } from '../support/spawned.ts'
 
 // The package as a user installs it: packed, added to an empty folder, and started from there.
 
-setDefaultTimeout(120_000)
 const run = promisify(execFile)
 const folder = freshFolder()
 const target = join(folder, 'package')
@@ -17,14 +17,11 @@ const app = join(folder, 'an app')
 const program = join(app, 'node_modules', '.bin', 'callbook')
 const env = { DATA_DIR: join(folder, 'data'), LOG_FORMAT: 'json' }
 
-beforeAll(async () => {
-  await buildPackage({ target })
-  await run(process.execPath, ['pm', 'pack', '--destination', folder], { cwd: target })
-  mkdirSync(app)
-  writeFileSync(join(app, 'package.json'), '{}')
-  await run(process.execPath, ['add', join(folder, `callbook-${packageJson.version}.tgz`)], { cwd: app })
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+await buildPackage({ target })
+await run(process.execPath, ['pm', 'pack', '--destination', folder], { cwd: target })
+mkdirSync(app)
+writeFileSync(join(app, 'package.json'), '{}')
+await run(process.execPath, ['add', join(folder, `callbook-${packageJson.version}.tgz`)], { cwd: app })
 
 test('an installation runs nothing, and fetches no package but libSQL', () => {
   const installed = JSON.parse(readFileSync(join(app, 'node_modules', 'callbook', 'package.json'), 'utf8'))

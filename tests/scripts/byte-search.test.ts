@@ -1,13 +1,12 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ByteSearch, ByteSearchResult } from '../../scripts/torture/byte-search.ts'
 import { vectorsOf } from '../../scripts/torture/vectors.ts'
+import { freshFolder } from '../support/at-end.ts'
 import { repository } from '../support/process.ts'
-import { freshFolder } from '../support/script.ts'
 
-const { folder, remove } = freshFolder()
-afterAll(remove)
+const folder = freshFolder()
 
 const gone = { name: 'Item bcdfghjklmnpqrtvwx', text: 'Refunds take a week, invoices a day. '.repeat(60) }
 const there = { name: 'Item xwvtrqpnmlkjhgfdcb', text: gone.text }

@@ -31,17 +31,11 @@ const signers: Record<WebhookPlatform, Sign> = {
   telnyx: (body, _, now) => {
     const seconds = Math.floor(now / 1_000)
     const signature = sign(null, Buffer.from(`${seconds}|${body}`), telnyxKey)
-    return {
-      'telnyx-timestamp': String(seconds),
-      'telnyx-signature-ed25519': signature.toString('base64'),
-    }
+    return { 'telnyx-timestamp': String(seconds), 'telnyx-signature-ed25519': signature.toString('base64') }
   },
   ultravox: (body, secret, now) => {
     const time = new Date(now).toISOString()
-    return {
-      'x-ultravox-webhook-timestamp': time,
-      'x-ultravox-webhook-signature': hmac(secret, body + time),
-    }
+    return { 'x-ultravox-webhook-timestamp': time, 'x-ultravox-webhook-signature': hmac(secret, body + time) }
   },
   synthflow: (body, secret) => {
     const { call } = JSON.parse(body)

@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
-import { addSource, type TestSource } from './deliver.ts'
+import { describe, expect, test } from 'bun:test'
+import { startService } from '../support/service.ts'
+import { addSource } from './deliver.ts'
 
-let service: TestService
-let project: TestProject
-let vapi: TestSource
-let retell: TestSource
-
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-  const text = '---\ntitle: Returns\n---\n# Refunds\n\nWe refund any order within thirty days.'
-  await project.send('POST', '/v1/knowledge', { name: 'Returns', text })
-  vapi = await addSource(service, project, 'vapi')
-  retell = await addSource(service, project, 'retell')
-})
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
+const text = '---\ntitle: Returns\n---\n# Refunds\n\nWe refund any order within thirty days.'
+await project.send('POST', '/v1/knowledge', { name: 'Returns', text })
+const vapi = await addSource(service, project, 'vapi')
+const retell = await addSource(service, project, 'retell')
 
 /** What the answer is while every search fails. */
 async function whileFailing(ask: () => Promise<Response>): Promise<[number, unknown]> {

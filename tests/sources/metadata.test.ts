@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import type { WebhookPlatform } from '../../src/sources/catalog.ts'
 import { keptOf, platforms, readEvent } from '../../src/sources/platforms.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { addSource } from './deliver.ts'
 
-setDefaultTimeout(60_000)
 const keep = { metadata: 'keep' }
 
 /** An event of each platform with what its user attached to the call. */
@@ -44,11 +43,7 @@ const events: [WebhookPlatform, object, Record<string, unknown>][] = [
       data: {
         conversation_id: 'c1',
         conversation_initiation_client_data: {
-          dynamic_variables: {
-            order: 7,
-            secret__key: 'never-store-this',
-            system__caller_id: '+15550100001',
-          },
+          dynamic_variables: { order: 7, secret__key: 'never-store-this', system__caller_id: '+15550100001' },
           custom_llm_extra_body: { key: 'never-store-this' },
         },
       },
@@ -115,7 +110,6 @@ describe('the running service', () => {
     service = await startService()
     project = await service.mintProject()
   })
-  afterAll(() => service.stop())
 
   const read = async (path: string) =>
     (await (await project.fetch(`/v1/calls/${path}`)).json()) as Record<string, unknown>

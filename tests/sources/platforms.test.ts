@@ -107,6 +107,160 @@ function spoil(event: object, at: number, value: unknown): unknown {
   return JSON.parse(JSON.stringify(event), (_, old) => (++place === at % places ? value : old))
 }
 
+/** A stored entry of `usage`. */
+function used(kind: string, provider: string | null, model: string | null, counts: object) {
+  const none = {
+    inputTokens: null,
+    cachedTokens: null,
+    cacheWriteTokens: null,
+    audioInputTokens: null,
+    outputTokens: null,
+    audioOutputTokens: null,
+    characters: null,
+    seconds: null,
+  }
+  return { kind, provider, model, ...none, ...counts }
+}
+
+/** A stored part of a cost. */
+function part(
+  name: string,
+  usd: number,
+  kind: string,
+  provider: string | null = null,
+  model: string | null = null,
+) {
+  return { name, usd, kind, provider, model }
+}
+
+describe('version, parts of the cost and usage, of events made of the SDKs’ types', () => {
+  const nothing = { version: null, costUsd: null, costSource: null, costParts: null, usage: null }
+  const known: Record<Name, object> = {
+    vapi: {
+      version: 'v3',
+      costUsd: 0.0812,
+      costSource: 'platform',
+      costParts: [
+        part('transport', 0.0083, 'telephony', 'twilio'),
+        part('transcriber', 0.01, 'stt', 'deepgram', 'nova-3'),
+        part('model', 0.021, 'llm', 'openai', 'gpt-4o'),
+        part('voice', 0.014, 'tts', '11labs', 'eleven_turbo_v2_5'),
+        part('vapi', 0.05, 'platform'),
+        part('analysis', 0.002, 'analysis', 'openai', 'gpt-4o'),
+      ],
+      usage: [
+        used('stt', 'deepgram', 'nova-3', { seconds: 62.5 }),
+        // Those of the conversation and of the analysis, which name one model.
+        used('llm', 'openai', 'gpt-4o', { inputTokens: 5000, cachedTokens: 3000, outputTokens: 400 }),
+        used('tts', '11labs', 'eleven_turbo_v2_5', { characters: 46 }),
+      ],
+    },
+    retell: {
+      version: '4',
+      costUsd: 0.075,
+      costSource: 'platform',
+      usage: null,
+      costParts: [
+        part('elevenlabs_tts', 0.045, 'tts'),
+        part('gpt_4o', 0.02, 'llm'),
+        part('us_telephony', 0.01, 'telephony'),
+        part('background_voice_cancellation', 0, 'other'),
+      ],
+    },
+    elevenlabs: {
+      version: 'agtvrsn_01',
+      costUsd: 0.12,
+      costSource: 'platform',
+      costParts: [part('llm', 0.02, 'llm'), part('platform', 0.1, 'platform')],
+      usage: [
+        used('llm', null, 'gemini-2.5-flash', {
+          inputTokens: 150,
+          cachedTokens: 40,
+          cacheWriteTokens: 10,
+          outputTokens: 25,
+        }),
+        used('tts', null, 'eleven_flash_v2_5', { characters: 46, seconds: 4.25 }),
+        used('stt', null, 'scribe_v2', { seconds: 58 }),
+      ],
+    },
+    bland: { ...nothing, costUsd: 0.09, costSource: 'platform' },
+    telnyx: {
+      ...nothing,
+      costUsd: 0.05,
+      costSource: 'platform',
+      costParts: [part('sip-trunking', 0.02, 'telephony'), part('ai-voice-assistant', 0.03, 'platform')],
+    },
+    ultravox: nothing,
+    synthflow: nothing,
+    cartesia: { ...nothing, version: 'dep_7' },
+    dograh: { ...nothing, version: '12', costUsd: 0.04, costSource: 'platform' },
+  }
+
+  test.each(names)('%s', (name) => {
+    const { agent, costUsd, costSource, costParts, usage } =
+      callAfter(name, sessions[name].events)?.details ?? {}
+    const version: unknown = agent?.version ?? null
+    expect<object>({ version, costUsd, costSource, costParts, usage }).toEqual(known[name])
+  })
+
+  test('a Vapi report without parts has those of the breakdown', () => {
+    const sums = {
+      transport: 0,
+      stt: 0.01,
+      llm: 0.02,
+      tts: 0.03,
+      vapi: 0.05,
+      total: 0.13,
+      llmPromptTokens: 900,
+    }
+    // `CostBreakdown` of the same package.
+    const costBreakdown = {
+      ...sums,
+      llmCompletionTokens: 60,
+      llmCachedPromptTokens: 100,
+      ttsCharacters: 46,
+      analysisCostBreakdown: { summary: 0.01, successEvaluation: 0.01, summaryPromptTokens: 7 },
+    }
+    const report = structuredClone(sessions.vapi.events.at(-1)) as { message: object }
+    Object.assign(report.message, { costs: undefined, costBreakdown })
+    expect(update('vapi', report).details).toMatchObject({
+      costParts: [
+        { name: 'transport', usd: 0, kind: 'telephony' },
+        { name: 'stt', usd: 0.01, kind: 'stt' },
+        { name: 'llm', usd: 0.02, kind: 'llm' },
+        { name: 'tts', usd: 0.03, kind: 'tts' },
+        { name: 'vapi', usd: 0.05, kind: 'platform' },
+        { name: 'analysis', usd: 0.02, kind: 'analysis' },
+      ],
+      usage: [
+        { kind: 'llm', inputTokens: 900, cachedTokens: 100, outputTokens: 60 },
+        { kind: 'tts', characters: 46 },
+      ],
+    })
+  })
+
+  test('ElevenLabs’ credits never become dollars', () => {
+    const [event] = structuredClone(sessions.elevenlabs.events) as [{ data: { metadata: object } }]
+    const charging = { llm_charge: 120, call_charge: 290, platform_charge: 170 }
+    Object.assign(event.data.metadata, { cost: 410, cost_fiat: null, charging })
+    const { details } = update('elevenlabs', event)
+    expect([details.costUsd, details.costParts, details.usage]).toEqual([undefined, undefined, undefined])
+  })
+
+  test('more parts than can be kept, negative and unnamed ones cost no event', () => {
+    const costs = Array.from({ length: 60 }, (_, at) => ({
+      type: `part ${at}`.repeat(100),
+      cost: at % 2 ? 1 : -1,
+    }))
+    const report = structuredClone(sessions.vapi.events.at(-1)) as { message: object }
+    Object.assign(report.message, {
+      costs: [{ cost: 1 }, ...costs, ...costs, { type: 'model', promptTokens: -1 }],
+    })
+    const { costParts, usage } = callAfter('vapi', [report])?.details ?? {}
+    expect([costParts.length, costParts[0].name.length, usage]).toEqual([50, 200, null])
+  })
+})
+
 describe('what is documented of single platforms', () => {
   test('numbers, ratings and texts that say nothing are left out', () => {
     const report = structuredClone(sessions.vapi.events.at(-1)) as { message: Record<string, object> }

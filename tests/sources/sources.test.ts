@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { WebhookPlatform } from '../../src/sources/catalog.ts'
 import fc from '../support/fast-check.ts'
 import { expectProblem } from '../support/problem.ts'
 import { head, rawRequest } from '../support/raw-http.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
 import { addSource } from './deliver.ts'
@@ -13,12 +13,8 @@ import { sessions } from './events.ts'
 const names = Object.keys(sessions) as WebhookPlatform[]
 /** Platforms whose events tell of a call only when it is over. */
 const endOnly = ['elevenlabs', 'synthflow', 'dograh']
-let service: TestService
 
-beforeAll(async () => {
-  service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
 
 /** The call with its details as they are served, without the times of arrival. */
 async function readCall(project: TestProject, id: string) {
@@ -213,6 +209,19 @@ describe('a source', () => {
     expect(await countsOf(project, source.id)).toMatchObject({ events: 9, failures: 5 })
   })
 
+  test('completes a call whose texts are longer than 64 KiB, and cuts them with a mark', async () => {
+    const project = await service.mintProject()
+    const vapi = await addSource(service, project, 'vapi')
+    const long = 'ä'.repeat(40_000)
+    const event = report({ id: 'long' }, { endedReason: long, analysis: { summary: long } })
+    for (let n = 0; n < 2; n++) expect((await vapi.send(event)).status).toBe(200)
+    const { status, summary, endedReason } = await readCall(project, 'long')
+    expect(status).toBe('completed')
+    for (const text of [summary, endedReason])
+      expect([text.replace(/ä+/, 'ä'), Buffer.byteLength(text)]).toEqual(['ä … [cut]', 65_536])
+    expect((await countsOf(project, vapi.id)).failures).toBe(0)
+  })
+
   test('stores an event without a cost and a latency that cannot be', async () => {
     const project = await service.mintProject()
     const vapi = await addSource(service, project, 'vapi')
@@ -267,24 +276,21 @@ describe('a source', () => {
   test('takes the secret before the last rotation for a day', async () => {
     let now = Date.now()
     const clock = await startService({ now: () => now })
-    try {
-      const project = await clock.mintProject()
-      const source = await addSource(clock, project, 'dograh')
-      const rotated = await clock.services.sources.rotate(project.projectId, source.id)
-      expect(rotated.secret).toMatch(/^[0-9a-f]{64}$/)
-      const send = async (secret = '') => (await source.send({ id: 'run-1' }, { secret })).status
-      expect([await send(source.secret), await send(rotated.secret)]).toEqual([200, 200])
-      now += 86_400_000
-      expect([await send(source.secret), await send(rotated.secret)]).toEqual([401, 200])
-      await clock.services.expiry.now()
-      const rows = await clock.services.database.read.all(sql`select * from sources`)
-      expect(JSON.stringify(rows)).not.toContain(source.secret)
-      const chosen = await clock.services.sources.rotate(project.projectId, source.id, 'a-secret-of-my-own')
-      expect(Object.keys(chosen)).not.toContain('secret')
-      expect([await send(rotated.secret), await send('a-secret-of-my-own')]).toEqual([200, 200])
-    } finally {
-      await clock.stop()
-    }
+
+    const project = await clock.mintProject()
+    const source = await addSource(clock, project, 'dograh')
+    const rotated = await clock.services.sources.rotate(project.projectId, source.id)
+    expect(rotated.secret).toMatch(/^[0-9a-f]{64}$/)
+    const send = async (secret = '') => (await source.send({ id: 'run-1' }, { secret })).status
+    expect([await send(source.secret), await send(rotated.secret)]).toEqual([200, 200])
+    now += 86_400_000
+    expect([await send(source.secret), await send(rotated.secret)]).toEqual([401, 200])
+    await clock.services.core.jobs.now('expiry of sources')
+    const rows = await clock.services.database.read.all(sql`select * from sources`)
+    expect(JSON.stringify(rows)).not.toContain(source.secret)
+    const chosen = await clock.services.sources.rotate(project.projectId, source.id, 'a-secret-of-my-own')
+    expect(Object.keys(chosen)).not.toContain('secret')
+    expect([await send(rotated.secret), await send('a-secret-of-my-own')]).toEqual([200, 200])
   })
 
   test('of another project, or deleted, or whose project is deleted, is 404', async () => {
@@ -301,7 +307,7 @@ describe('a source', () => {
       await expect(act()).rejects.toMatchObject({ code: 'not_found' })
     expect((await source.send({ id: 'run-1' })).status).toBe(200)
     await sources.delete(project.projectId, source.id)
-    await expectProblem(await source.send({ id: 'run-2' }), 'not_found', 'Not found')
+    await expectProblem(await source.send({ id: 'run-2' }), 'not_found')
     const last = await addSource(service, project, 'dograh')
     await projects.delete(project.projectId)
     expect((await last.send({ id: 'run-3' })).status).toBe(404)
@@ -309,17 +315,14 @@ describe('a source', () => {
 
   test('takes a large body and no larger one, and none that is compressed', async () => {
     const small = await startService({ env: { BODY_MAX_BYTES: '5000' } })
-    try {
-      const project = await small.mintProject()
-      const source = await addSource(small, project, 'dograh')
-      const bodyOf = (bytes: number) => JSON.stringify({ id: 'r', x: 'x'.repeat(bytes - 17) })
-      expect((await source.send(bodyOf(5_000))).status).toBe(200)
-      await expectProblem(await source.send(bodyOf(5_001)), 'payload_too_large', 'Payload too large')
-      const headers = { authorization: `Bearer ${source.secret}`, 'content-encoding': 'gzip' }
-      expect((await source.send('{}', { headers })).status).toBe(415)
-    } finally {
-      await small.stop()
-    }
+
+    const project = await small.mintProject()
+    const source = await addSource(small, project, 'dograh')
+    const bodyOf = (bytes: number) => JSON.stringify({ id: 'r', x: 'x'.repeat(bytes - 17) })
+    expect((await source.send(bodyOf(5_000))).status).toBe(200)
+    await expectProblem(await source.send(bodyOf(5_001)), 'payload_too_large')
+    const headers = { authorization: `Bearer ${source.secret}`, 'content-encoding': 'gzip' }
+    expect((await source.send('{}', { headers })).status).toBe(415)
   })
 
   test('takes 4 MiB where only the signature tells who sends it, and more with the secret in a header', async () => {
@@ -332,7 +335,7 @@ describe('a source', () => {
     const most = 4 * 1_048_576
     expect((await signing.send(bodyOf(most))).status).toBe(200)
     for (const source of [signing, vapi])
-      await expectProblem(await source.send(bodyOf(most + 1)), 'payload_too_large', 'Payload too large')
+      await expectProblem(await source.send(bodyOf(most + 1)), 'payload_too_large')
     const headers = { authorization: `Bearer ${vapi.secret}` }
     expect((await vapi.send(bodyOf(most + 1), { headers })).status).toBe(200)
   })
@@ -462,7 +465,7 @@ describe.skipIf(ofFilesOnly)('erasure', () => {
       expect(await listed()).toHaveLength(1)
       now += 7 * 86_400_000
       expect(await listed()).toEqual([])
-      await clock.services.expiry.now()
+      await clock.services.core.jobs.now('expiry of sources')
       await clock.services.close()
       expect(await findTraces(clock.dataDir, tracesOfWord(word))).toEqual([])
     } finally {

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
+import { atEnd, freshFolder } from './at-end.ts'
+import { skipped } from './skipped.ts'
 import { printed } from './spawned.ts'
 
 const places = [
@@ -18,7 +18,8 @@ const startWithinMs = 40_000
 
 /** Path of the installed browser; null without one, and then its tests are skipped. */
 export const browserPath =
-  [process.env.CHROMIUM_PATH ?? '', ...places].find((path) => path && existsSync(path)) ?? null
+  [process.env.CHROMIUM_PATH ?? '', ...places].find((path) => path && existsSync(path)) ??
+  skipped('there is no Chromium')
 
 export interface TestBrowser {
   browser: Browser
@@ -30,7 +31,7 @@ export interface TestBrowser {
  * default do not work in Bun.
  */
 export async function openBrowser(): Promise<TestBrowser> {
-  const profile = mkdtempSync(join(tmpdir(), 'callbook-browser-'))
+  const profile = freshFolder()
   const child = spawn(
     browserPath ?? 'chromium',
     [
@@ -57,12 +58,11 @@ export async function openBrowser(): Promise<TestBrowser> {
   const browser = await chromium.connectOverCDP(listening.exec(stderr)?.[1] ?? '')
   return {
     browser,
-    async close() {
+    close: atEnd(async () => {
       const ended = once(child, 'exit')
       await browser.close()
       child.kill('SIGKILL')
       await ended
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
-    },
+    }),
   }
 }

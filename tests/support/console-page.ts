@@ -2,6 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { buildConsole } from '../../scripts/build-console.ts'
 import { openBrowser, type TestBrowser } from './browser.ts'
 import { startConsole, type TestConsole, type TestPerson } from './console.ts'
+import { follow } from './follow.ts'
 import { type StartOptions, startService, type TestProject, type TestService } from './service.ts'
 
 /** A tab of the console, and the problems in it. */
@@ -12,6 +13,11 @@ export interface ConsolePage {
   complaints: string[]
   /** Opens a page of the console, such as `/p/prj_1/calls`. */
   open(path: string): Promise<void>
+  /**
+   * Follows a link to a page of the project that the tab shows, which costs a third of a load. The application keeps what
+   * it knows, also answers of the last 15 s. Loads the page of another project.
+   */
+  follow(path: string): Promise<void>
 }
 
 export interface OpenOptions {
@@ -23,6 +29,11 @@ export interface OpenOptions {
   /** American English by default. */
   locale?: string
   timezoneId?: string
+}
+
+export interface ShowOptions extends OpenOptions {
+  /** A tab of its own, for a test of what happens while the application loads, or after which others could not use it. */
+  isNew?: boolean
 }
 
 export interface ConsoleInBrowser {
@@ -55,6 +66,8 @@ export class ConsoleTabs {
   readonly #opened: TestBrowser
   readonly #service: TestService
   readonly #tabs: ConsolePage[] = []
+  /** Tabs that later tests use again, by who uses them and where. */
+  readonly #shared = new Map<string, ConsolePage>()
 
   constructor(opened: TestBrowser, service: TestService) {
     this.#opened = opened
@@ -67,11 +80,36 @@ export class ConsoleTabs {
     return tab
   }
 
-  /** Returns the problems in the tabs. */
+  /** Shows a page in the tab that the person uses in this file, by a link where it can. */
+  async show(path: string, { isNew = false, ...options }: ShowOptions = {}): Promise<ConsolePage> {
+    if (isNew) {
+      const tab = await this.open(options)
+      await tab.open(path)
+      return tab
+    }
+    const { width = 1440, height = 900, colorScheme = 'light', ...who } = options
+    const key = JSON.stringify(who)
+    const tab = this.#shared.get(key) ?? (await openConsolePage(this.#opened, this.#service, who))
+    this.#shared.set(key, tab)
+    await tab.page.setViewportSize({ width, height })
+    await tab.page.emulateMedia({ colorScheme })
+    await tab.follow(path)
+    return tab
+  }
+
+  /** Closes the tabs but those that `show` uses again. Returns the problems in all. */
   async close(): Promise<string[]> {
     const tabs = this.#tabs.splice(0)
     for (const { context } of tabs) await context.close()
-    return tabs.flatMap(({ complaints }) => complaints)
+    const shared = [...this.#shared.values()]
+    for (const { page } of shared) {
+      await page.unrouteAll()
+      await page.evaluate(() => localStorage.clear())
+    }
+    return [
+      ...tabs.flatMap(({ complaints }) => complaints),
+      ...shared.flatMap(({ complaints }) => complaints.splice(0)),
+    ]
   }
 
   /** Closes the browser and stops the service. */
@@ -117,12 +155,20 @@ async function openConsolePage(
     if (dialog.type() !== 'beforeunload') complaints.push(`dialog: ${dialog.message()}`)
     void dialog.accept()
   })
+  const open = async (path: string) => {
+    await page.goto(`${service.url}/console${path}`)
+  }
   return {
     page,
     context,
     complaints,
-    open: async (path) => {
-      await page.goto(`${service.url}/console${path}`)
+    open,
+    async follow(path) {
+      const [project] = /^\/p\/[^/]+\//.exec(path) ?? []
+      if (!project || !page.url().startsWith(`${service.url}/console${project}`)) return await open(path)
+      // By way of an empty page, so that nothing of what is shown stays.
+      await follow(page, `${project}nowhere`)
+      await follow(page, path)
     },
   }
 }

@@ -183,10 +183,7 @@ function replyTo(request: RecordedChat, misbehaviour: ChatMisbehaviour, options:
   const said =
     typeof says === 'function' ? says(prompt > contextTokens ? endOf(request, contextTokens) : request) : says
   const text = typeof said === 'string' ? said : JSON.stringify(said)
-  const usage = {
-    prompt_tokens: Math.min(prompt, contextTokens),
-    completion_tokens: tokensOf(text),
-  }
+  const usage = { prompt_tokens: Math.min(prompt, contextTokens), completion_tokens: tokensOf(text) }
   const answer = answerOf(server, {
     text,
     finishReason: misbehaviour.finishReason ?? 'stop',

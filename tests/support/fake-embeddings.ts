@@ -113,16 +113,16 @@ function replyTo(
     const json = typeof body === 'string' ? body : JSON.stringify(body)
     return { status: misbehaviour.status ?? 200, headers, body: json }
   }
-  const problem = (status: number, error: string, error_type: string): Reply => {
-    return { status, headers, body: JSON.stringify({ error, error_type }) }
-  }
+  const problem = (status: number, error: string, error_type: string): Reply => ({
+    status,
+    headers,
+    body: JSON.stringify({ error, error_type }),
+  })
   if (!knownPath.test(recorded.path)) return problem(404, 'Not Found', 'NotFound')
-  if (options.token && authorization !== `Bearer ${options.token}`) {
+  if (options.token && authorization !== `Bearer ${options.token}`)
     return problem(401, `Invalid token ${authorization}`, 'Unauthorized')
-  }
-  if (texts.length > max) {
+  if (texts.length > max)
     return problem(413, `batch size ${texts.length} > maximum allowed batch size ${max}`, 'Validation')
-  }
   if (texts.includes('')) return problem(413, '`inputs` cannot be empty', 'Validation')
   const dimensions = misbehaviour.dimensions ?? options.dimensions ?? 384
   return { status: 200, headers, body: vectorsJson(texts, misbehaviour, dimensions) }

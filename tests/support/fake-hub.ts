@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { atEnd } from './at-end.ts'
 
 type Answer = (name: string, bytes: Buffer) => Response | Promise<Response>
 
@@ -47,10 +48,10 @@ export function startHub(model: string, files: Record<string, Buffer>): FakeHub 
     url: `http://127.0.0.1:${hub.port}`,
     tokens,
     next: (name, ...answers) => void planned.set(name, answers),
-    async stop() {
+    stop: atEnd(async () => {
       await hub.stop(true)
       await storage.stop(true)
-    },
+    }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { atEnd } from './at-end.ts'
 
 /** What a server does with one request instead of a normal answer, whatever its model is for. */
 export interface ModelMisbehaviour {
@@ -95,11 +96,11 @@ export async function startFakeModel<Recorded, Misbehaviour extends ModelMisbeha
       standing = misbehaviour
     },
     fetch: Object.assign(rewriting, { preconnect: fetch.preconnect }),
-    async stop() {
+    stop: atEnd(async () => {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
       await closed
-    },
+    }),
   }
 }
 

@@ -102,6 +102,17 @@ export function paragraph(text: string, style = ''): string {
   return `<w:p>${properties}<w:r><w:t>${text}</w:t></w:r></w:p>`
 }
 
+/** A page whose content is this stream, with these filters. */
+export function pdfOf(stream: Uint8Array, filters: string): Uint8Array {
+  const raw = Buffer.from(stream).toString('latin1')
+  const file = Buffer.from(makePdf([[{ y: 1, text: 'text' }]])).toString('latin1')
+  const replaced = file.replace(
+    /<< \/Length \d+ >>\nstream\n[\s\S]*?\nendstream/,
+    () => `<< /Length ${raw.length} /Filter ${filters} >>\nstream\n${raw}\nendstream`,
+  )
+  return Buffer.from(replaced, 'latin1')
+}
+
 /** A form with one file. */
 export function formOf(name: string, content: string | Uint8Array): FormData {
   const form = new FormData()

@@ -58,13 +58,7 @@ function stringsOf(schema: Schema): fc.Arbitrary<string> {
       .map((date) => date.toISOString())
   const { pattern, minLength = 0, maxLength = 60 } = schema
   const unit = fc.constantFrom<'grapheme' | 'binary-ascii'>('grapheme', 'binary-ascii')
-  const texts = unit.chain((kind) =>
-    fc.string({
-      unit: kind,
-      minLength,
-      maxLength: Math.min(maxLength, 60),
-    }),
-  )
+  const texts = unit.chain((kind) => fc.string({ unit: kind, minLength, maxLength: Math.min(maxLength, 60) }))
   if (pattern === undefined) return texts
   const matches = new RegExp(pattern, 'u')
   // A pattern that looks ahead is found by chance only: those of ours allow most texts.

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import OidcProvider, { type Adapter, type AdapterPayload } from 'oidc-provider'
+import { atEnd } from './at-end.ts'
 
 export interface ProviderAccount {
   sub: string
@@ -119,10 +120,10 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     async goDown() {
       handle = null
     },
-    async stop() {
+    stop: atEnd(async () => {
       server.closeAllConnections()
       server.close()
-    },
+    }),
   }
   return provider
 }

@@ -1,14 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { keptFolder } from '../../scripts/kept-folder.ts'
+import { skipped } from './skipped.ts'
 
 // Packages that only tests of what others export need, and that are too large for every developer's node_modules.
 // They are installed once, outside the repository, in exact versions and without running their install scripts.
 
-const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'callbook-tests')
 const pythonList = join(import.meta.dir, 'python-packages.txt')
 const nodePackages = {
   '@livekit/agents': '1.9.0',
@@ -37,7 +36,7 @@ export async function pythonPackages(): Promise<string | null> {
 
 /** A folder with `node_modules` that hold LiveKit Agents; null where Node or npm's registry is not there. */
 export async function livekitForNode(): Promise<string | null> {
-  if (spawnSync('node', ['--version']).status !== 0) return skipped('node', 'there is no Node')
+  if (spawnSync('node', ['--version']).status !== 0) return skipped('there is no Node')
   const manifest = JSON.stringify({ type: 'module', dependencies: nodePackages })
   return install('node', manifest, (folder) => {
     writeFileSync(join(folder, 'package.json'), manifest)
@@ -66,25 +65,16 @@ function install(
   command: (folder: string) => string[],
   timeout = 300_000,
 ): string | null {
-  const folder = join(cache, `${name}-${createHash('sha256').update(versions).digest('hex').slice(0, 16)}`)
-  if (existsSync(folder)) return folder
-  const own = `${folder}.${process.pid}`
-  mkdirSync(own, { recursive: true })
-  const [program = '', ...args] = command(own)
-  const { status, error, stderr } = spawnSync(program, args, { encoding: 'utf8', timeout })
-  if (status !== 0) {
-    rmSync(own, { recursive: true, force: true })
-    if (error && 'code' in error && error.code === 'ETIMEDOUT')
-      return skipped(name, `the registry has not brought them within ${timeout / 1000} s`)
-    return skipped(name, error?.message ?? stderr.trim().split('\n').at(-1) ?? '')
+  try {
+    return keptFolder(name, versions, (folder) => {
+      const [program = '', ...args] = command(folder)
+      const { status, error, stderr } = spawnSync(program, args, { encoding: 'utf8', timeout })
+      if (status === 0) return
+      return error && 'code' in error && error.code === 'ETIMEDOUT'
+        ? `the registry has not brought them within ${timeout / 1000} s`
+        : (error?.message ?? stderr.trim().split('\n').at(-1) ?? 'no message')
+    })
+  } catch (error) {
+    return skipped(`packages for ${name}: ${error instanceof Error ? error.message : error}`)
   }
-  // Another run may have been faster.
-  if (existsSync(folder)) rmSync(own, { recursive: true, force: true })
-  else renameSync(own, folder)
-  return folder
-}
-
-function skipped(name: string, reason: string): null {
-  console.log(`The tests with the packages for ${name} are skipped: ${reason}`)
-  return null
 }

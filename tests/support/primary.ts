@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { arch, platform, tmpdir } from 'node:os'
+import { arch, platform } from 'node:os'
 import { join } from 'node:path'
+import { atEnd, freshFolder } from './at-end.ts'
 import { repository } from './process.ts'
 import { until } from './until.ts'
 
@@ -13,7 +13,7 @@ export interface Primary {
   signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>
   /** Starts it again on the same ports, and on the same folder or this one. */
   restart(folder?: string): Promise<void>
-  /** Ends it and removes its folder, unless that was given. */
+  /** Ends it, as does the end of the file. */
   stop(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ const startWithinMs = 40_000
 
 /** @param folder keeps what an earlier server wrote there */
 export async function startPrimary({ folder }: { folder?: string } = {}): Promise<Primary> {
-  const path = folder ?? mkdtempSync(join(tmpdir(), 'callbook-primary-'))
+  const path = folder ?? freshFolder()
   const [http, grpc] = await freePorts(2)
   const url = `http://127.0.0.1:${http}`
   let child = await spawnServer(path, `127.0.0.1:${http}`, `127.0.0.1:${grpc}`)
@@ -36,10 +36,7 @@ export async function startPrimary({ folder }: { folder?: string } = {}): Promis
       await child.end()
       child = await spawnServer(served, `127.0.0.1:${http}`, `127.0.0.1:${grpc}`)
     },
-    async stop() {
-      await child.end()
-      if (!folder) rmSync(path, { recursive: true, force: true })
-    },
+    stop: atEnd(() => child.end()),
   }
 }
 

@@ -11,8 +11,26 @@ export interface Problem {
   errors?: { field: string; message: string }[]
 }
 
+/** What most problems of a code are called. */
+const titles: Partial<Record<ErrorCode, string>> = {
+  invalid_request: 'Invalid request',
+  not_found: 'Not found',
+  forbidden: 'Forbidden',
+  not_signed_in: 'Sign in required',
+  method_not_allowed: 'Method not allowed',
+  payload_too_large: 'Payload too large',
+  unsupported_media_type: 'Unsupported media type',
+  rate_limited: 'Too many requests',
+  call_on_hold: 'Call is on hold',
+  unavailable: 'Service unavailable',
+}
+
 /** Checks that the answer is this problem in the format of all errors, and returns it. */
-export async function expectProblem(answer: Response, code: ErrorCode, title: string): Promise<Problem> {
+export async function expectProblem(
+  answer: Response,
+  code: ErrorCode,
+  title = titles[code] ?? 'a title of its own',
+): Promise<Problem> {
   const problem: Problem = await answer.json()
   expect(problem).toMatchObject({ title, code, status: errorStatus[code], type: `/docs/errors#${code}` })
   expect(answer.status).toBe(errorStatus[code])

@@ -1,6 +1,5 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
+import { atEnd, freshFolder } from './at-end.ts'
 
 export const repository = resolve(import.meta.dir, '../..')
 
@@ -21,25 +20,23 @@ export async function spawnService(
   env: Record<string, string> = {},
   args: readonly string[] = [],
 ): Promise<ServiceProcess> {
-  const dataDir = env.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'callbook-'))
+  const dataDir = env.DATA_DIR ?? freshFolder()
   const child = Bun.spawn(['bun', 'src/main.ts', ...args], {
     cwd: repository,
     env: { ...process.env, PORT: '0', LOG_FORMAT: 'json', ...env, DATA_DIR: dataDir },
     stdout: 'pipe',
     stderr: 'ignore',
   })
+  atEnd(async () => {
+    // Workers end with the service that started them, which SIGKILL would keep from telling them.
+    child.kill('SIGTERM')
+    await child.exited
+  })
   const banner = await readUntil(child.stdout, /Embeddings .*\n/)
   const url = /Callbook +(http\S+)/.exec(banner)?.[1]
   if (!url) throw new Error(`The service printed no address:\n${banner}`)
   await untilReady(url)
-  return {
-    url,
-    banner,
-    dataDir,
-    pid: child.pid,
-    exited: child.exited,
-    kill: (signal) => child.kill(signal),
-  }
+  return { url, banner, dataDir, pid: child.pid, exited: child.exited, kill: (signal) => child.kill(signal) }
 }
 
 /** The processes that it has started, the oldest first. */

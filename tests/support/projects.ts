@@ -2,6 +2,7 @@ import type { OpenDatabase } from '../../src/db/open.ts'
 import { createRecordHash } from '../../src/db/record-hash.ts'
 import { Projects } from '../../src/projects/projects.ts'
 import { auditOf } from './audit.ts'
+import { coreWith } from './core.ts'
 
 /** Projects of a database without services, so that nothing erases removed ones. */
 export function projectsOf({
@@ -9,13 +10,8 @@ export function projectsOf({
   write,
   writeWhenFull,
 }: Pick<OpenDatabase, 'read' | 'write' | 'writeWhenFull'>): Projects {
-  return new Projects({
-    read,
-    write,
-    writeWhenFull,
-    audit: auditOf({ read, write }),
-    recordHash: createRecordHash('key'),
-    projectErasure: { schedule: () => undefined },
-    now: Date.now,
-  })
+  const audit = auditOf({ read, write })
+  const recordHash = createRecordHash('key')
+  const core = coreWith({ read, write, writeWhenFull, audit, recordHash, now: Date.now })
+  return new Projects(core, { projectErasure: { schedule: () => undefined } })
 }

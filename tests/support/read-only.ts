@@ -1,6 +1,6 @@
-import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { freshFolder } from './at-end.ts'
 
 /**
  * Makes everything under a folder read-only or writable again, also for files that are open already, like remounting
@@ -16,7 +16,7 @@ export function setReadOnly(folder: string, isReadOnly: boolean): void {
 
 /** Whether this is possible here: it needs root and a file system with immutable files. */
 export function canSetReadOnly(): boolean {
-  const folder = mkdtempSync(join(tmpdir(), 'callbook-'))
+  const folder = freshFolder()
   const file = openSync(join(folder, 'open'), 'w')
   try {
     setReadOnly(folder, true)
@@ -28,6 +28,5 @@ export function canSetReadOnly(): boolean {
   } finally {
     closeSync(file)
     setReadOnly(folder, false)
-    rmSync(folder, { recursive: true })
   }
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
+import { atEnd } from './at-end.ts'
 
 /** An event as it arrives at an endpoint. */
 export interface Received {
@@ -63,11 +64,13 @@ export async function startReceiver(): Promise<Receiver> {
     received,
     open: () => open,
     answer: accept,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close: atEnd(
+      () =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve())
+          server.closeAllConnections()
+        }),
+    ),
   }
   return receiver
 }

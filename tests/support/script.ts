@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { repository } from './process.ts'
 
 export interface Script {
@@ -60,10 +57,4 @@ export function runScript(code: string, ...args: string[]): Script {
       await child.exited
     },
   }
-}
-
-/** A new folder, and a function that removes it. */
-export function freshFolder(): { folder: string; remove(): void } {
-  const folder = mkdtempSync(join(tmpdir(), 'callbook-'))
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }

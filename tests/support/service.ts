@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import pino from 'pino'
 import { loadConfig } from '../../src/config.ts'
-import { describeError } from '../../src/observability/log.ts'
+import { describeError, logHooks } from '../../src/observability/log.ts'
 import { createServer } from '../../src/server.ts'
 import { openServices, type Services } from '../../src/services/services.ts'
+import { atEnd, freshFolder } from './at-end.ts'
 import { databaseOf } from './test-mode.ts'
 
 export interface TestService {
@@ -16,6 +14,7 @@ export interface TestService {
   dataDir: string
   /** A project of the test's own, with one key of each kind. */
   mintProject(): Promise<TestProject>
+  /** Also done at the end of the file. */
   stop(): Promise<void>
 }
 
@@ -48,7 +47,7 @@ export async function startService({
   dataDir,
   ...options
 }: StartOptions = {}): Promise<TestService> {
-  const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'callbook-'))
+  const folder = dataDir ?? freshFolder()
   const database = await databaseOf(folder)
   // On a busy machine any request may be slow.
   const config = loadConfig({ DATA_DIR: folder, SLOW_REQUEST_MS: '0', ...database.env, ...env }, false)
@@ -56,19 +55,12 @@ export async function startService({
   const log = pino(
     {
       level: 'trace',
-      serializers: {
-        error: (error) => ({ ...Object(describeError(error)), cause: String(error?.cause) }),
-      },
+      hooks: logHooks,
+      serializers: { error: (error) => ({ ...Object(describeError(error)), cause: String(error?.cause) }) },
     },
     { write: (line) => logs.push(JSON.parse(line)) },
   )
-  const removeFolder = () => {
-    if (!dataDir) rmSync(folder, { recursive: true, force: true })
-  }
-  const services = await openServices({ config, log, role: 'service', ...options }).catch((error) => {
-    removeFolder()
-    throw error
-  })
+  const services = await openServices({ config, log, role: 'service', ...options })
   await services.start()
   const app = createServer(services, (request) => server.requestIP(request)?.address ?? null)
   const server = Bun.serve({
@@ -105,11 +97,10 @@ export async function startService({
           call(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
       }
     },
-    async stop() {
+    stop: atEnd(async () => {
       await server.stop(true)
       await services.close()
       await database.release()
-      removeFolder()
-    },
+    }),
   }
 }

@@ -1,28 +1,15 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { freshFolder } from './script.ts'
+import { atEnd, freshFolder } from './at-end.ts'
 
-export interface SmallDisk {
-  folder: string
-  remove(): void
-}
-
-/** Mounts a disk in memory; null if that is not allowed. */
-export function mountSmallDisk(megabytes: number): SmallDisk | null {
+/** Mounts a disk in memory until the end; null if that is not allowed. */
+export function mountSmallDisk(megabytes: number): string | null {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return null
-  const { folder, remove } = freshFolder()
+  const folder = freshFolder()
   const mount = ['mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder]
-  if (!Bun.spawnSync(mount, { stderr: 'ignore' }).success) {
-    remove()
-    return null
-  }
-  return {
-    folder,
-    remove() {
-      // Lazily: libsql closes its files some time after `close()`.
-      Bun.spawnSync(['umount', '--lazy', folder])
-      remove()
-    },
-  }
+  if (!Bun.spawnSync(mount, { stderr: 'ignore' }).success) return null
+  // Lazily: libsql closes its files some time after `close()`.
+  atEnd(() => Bun.spawnSync(['umount', '--lazy', folder]))
+  return folder
 }
 
 /** Fills the disk with a file until nothing more fits. */

@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { atEnd } from './at-end.ts'
 
 export interface SpawnedService {
   child: ChildProcess
@@ -14,16 +12,12 @@ export interface SpawnedService {
   stderr: () => string
   /** Its exit code, once it has ended; null when a signal ended it. */
   ended: Promise<number | null>
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits for the end. At the end of the file it gets SIGTERM. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const printedWithinMs = 40_000
-
-export function freshFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'callbook-'))
-}
 
 /**
  * Starts the service with only these settings. Resolves when it listens or has ended.
@@ -48,6 +42,11 @@ export async function spawnService(
     stderr += data
   })
   const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)))
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal)
+    return ended
+  }
+  atEnd(() => stop())
   await Promise.race([ended, printed(() => stdout, /Embeddings .*\n\n(.*\n)?/s)])
   return {
     child,
@@ -56,10 +55,7 @@ export async function spawnService(
     stdout: () => stdout,
     stderr: () => stderr,
     ended,
-    stop(signal = 'SIGTERM') {
-      child.kill(signal)
-      return ended
-    },
+    stop,
   }
 }
 

@@ -1,8 +1,9 @@
-import { rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { afterAll } from 'bun:test'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
 import { inIndex } from '../../scripts/torture/vectors.ts'
-import { runScript } from './script.ts'
+import type { TraceResult, TraceSearch } from './trace-search.ts'
 
 /** Bytes that must be in no file, with a name for reports. */
 export interface Trace {
@@ -10,67 +11,49 @@ export interface Trace {
   bytes: Uint8Array
 }
 
-/**
- * Which of the traces are in which files under a folder, as `name in file`. Texts are found in any case. A process
- * of its own looks: one that opens and closes a database file loses its locks on it.
- */
+/** Starts with the first search, and serves all of a test file. */
+let searcher: Searcher | undefined
+afterAll(() => searcher?.end())
+
+/** Which of the traces are in which files under a folder, as `name in file`. Texts are found in any case. */
 export async function findTraces(folder: string, traces: Trace[]): Promise<string[]> {
   return (await searchTraces(folder, traces)).found
 }
 
 /** The same, and how many bytes were searched. */
-export async function searchTraces(
-  folder: string,
-  traces: Trace[],
-): Promise<{ found: string[]; bytes: number }> {
-  const list = join(tmpdir(), `traces-${crypto.randomUUID()}.json`)
-  writeFileSync(
-    list,
-    JSON.stringify(traces.map(({ name, bytes }) => [name, Buffer.from(bytes).toString('hex')])),
-  )
-  try {
-    const script = runScript(
-      `import { readdirSync, readFileSync } from 'node:fs'
-       const [folder, list] = process.argv.slice(-2)
-       // By their first four bytes, with a flag for each of these, so that every byte is looked at once, not for each trace.
-       const byStart = new Map()
-       const isStart = new Uint8Array(1 << 21)
-       for (const [name, hex] of JSON.parse(readFileSync(list, 'utf8'))) {
-         const trace = { name, bytes: Buffer.from(hex, 'hex') }
-         const start = trace.bytes.readUInt32LE(0)
-         byStart.set(start, [...(byStart.get(start) ?? []), trace])
-         isStart[start & 0x1fffff] = 1
-       }
-       const namesIn = (bytes, names) => {
-         for (let end = 0, start = 0; end < bytes.length; end++) {
-           start = (start >>> 8) | (bytes[end] << 24)
-           if (isStart[start & 0x1fffff] === 0) continue
-           for (const { name, bytes: trace } of byStart.get(start >>> 0) ?? [])
-             if (bytes.subarray(end - 3, end - 3 + trace.length).equals(trace)) names.add(name)
-         }
-         return names
-       }
-       const found = []
-       let total = 0
-       for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-         if (!entry.isFile()) continue
-         let bytes
-         try {
-           bytes = readFileSync(entry.parentPath + '/' + entry.name)
-         } catch {
-           continue
-         }
-         total += bytes.length
-         const lower = Buffer.from(bytes.toString('latin1').toLowerCase(), 'latin1')
-         for (const name of namesIn(lower, namesIn(bytes, new Set()))) found.push(name + ' in ' + entry.name)
-       }
-       console.log(JSON.stringify({ found, bytes: total }))`,
-      folder,
-      list,
-    )
-    return JSON.parse(await script.ended)
-  } finally {
-    rmSync(list)
+export function searchTraces(folder: string, traces: Trace[]): Promise<TraceResult> {
+  searcher ??= new Searcher()
+  return searcher.search({
+    folder,
+    traces: traces.map(({ name, bytes }) => [name, Buffer.from(bytes).toString('hex')]),
+  })
+}
+
+/** The program that searches, which answers one line after the other. */
+class Searcher {
+  readonly #child = Bun.spawn([process.execPath, join(import.meta.dir, 'trace-search.ts')], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  readonly #answers = createInterface({ input: Readable.from(this.#child.stdout) })[Symbol.asyncIterator]()
+  #last: Promise<unknown> = Promise.resolve()
+
+  search(search: TraceSearch): Promise<TraceResult> {
+    const result = this.#last.then(async () => {
+      this.#child.stdin.write(`${JSON.stringify(search)}\n`)
+      await this.#child.stdin.flush()
+      const { value, done } = await this.#answers.next()
+      if (done) throw new Error(`The search for traces ended with ${await this.#child.exited}`)
+      return JSON.parse(value) as TraceResult
+    })
+    this.#last = result.catch(() => undefined)
+    return result
+  }
+
+  async end(): Promise<void> {
+    this.#child.stdin.end()
+    await this.#child.exited
   }
 }
 

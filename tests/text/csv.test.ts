@@ -17,6 +17,9 @@ describe('a cell', () => {
   })
 
   test('with a phone number stays one', () => {
+    expect(csvLine(['+1-2', '+1--5550100044', '+-15550100044', '+555010'])).toBe(
+      "'+1-2,'+1--5550100044,'+-15550100044,'+555010\r\n",
+    )
     expect(csvLine(['+1 (555) 010-0044', '+49 30/123.456', '+1+1', '＋15550100044', '+1;2'])).toBe(
       "+1 (555) 010-0044,+49 30/123.456,'+1+1,'＋15550100044,'+1;2\r\n",
     )
@@ -47,5 +50,5 @@ describe('a cell', () => {
       const cell = 'x'.concat(part.repeat(8_388_608 / part.length))
       expect(csvLine([cell]).length).toBeGreaterThan(8_000_000)
     }
-  }, 30_000)
+  })
 })

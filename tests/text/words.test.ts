@@ -28,9 +28,8 @@ describe('what the keyword index takes', () => {
     ['marks stay with the Thai letters they mark', 'ที่นี่', ['ที่นี่', 'นี่']],
     ['soft hyphens and word joiners are not there', 'Rück\u00ader\u00adstattung\u2060s', ['Rückerstattungs']],
     ['what stands between stays', '请联系support团队', ['请联', '联系', '系', 'support', '团队', '队']],
-  ] as const) {
+  ] as const)
     test(name, () => expect(indexedWords(text)).toEqual([...indexed]))
-  }
 
   test('a mark that only chooses a glyph is no word, and does not stick to one', () => {
     expect(indexedWords('⚠\ufe0fRefund')).toEqual(['Refund'])
@@ -53,9 +52,8 @@ describe('the words of a query', () => {
     ['كيف؟', ['كيف']],
     ['है।', ['है']],
     ['١٢٣', ['١٢٣']],
-  ] as const) {
+  ] as const)
     test(`of ${JSON.stringify(query)}`, () => expect(texts(query)).toEqual([...expected]))
-  }
 
   test('a single character of a script without spaces may begin any pair, nothing else may', () => {
     expect(wordsOf('款 退款 a').map(({ isPrefix }) => isPrefix)).toEqual([true, false, false])
@@ -86,9 +84,8 @@ describe('the words of a query', () => {
       fc.property(run, run, run, (before, wanted, after) => {
         const text = [...before, ...wanted, ...after].join('')
         const indexed = indexedWords(text)
-        for (const { text: word, isPrefix } of wordsOf(wanted.join(''))) {
+        for (const { text: word, isPrefix } of wordsOf(wanted.join('')))
           expect(indexed.some((other) => (isPrefix ? other.startsWith(word) : other === word))).toBe(true)
-        }
       }),
     )
   })
@@ -108,9 +105,8 @@ describe('folding', () => {
     ['환불', '환불'],
     ['ไม่', 'ไม่'],
     ['हिन्दी', 'हिन्दी'],
-  ] as const) {
+  ] as const)
     test(`of ${text}`, () => expect(foldText(text)).toBe(folded))
-  }
 
   test('is the same composed and decomposed, and folding again changes nothing', () => {
     fc.assert(
@@ -124,7 +120,7 @@ describe('folding', () => {
 
 describe('marks without end on one letter', () => {
   // Normalising puts them in their order, in time quadratic in their number.
-  for (const [name, marks] of Object.entries({ Latin: '\u0301\u0323', Tibetan: '\u0f72\u0f71' })) {
+  for (const [name, marks] of Object.entries({ Latin: '\u0301\u0323', Tibetan: '\u0f72\u0f71' }))
     test(`are as many as any language has, and the word is found by them: ${name}`, () => {
       const word = `x${marks.repeat(800)}`
       expect(indexedWords(word).map(({ length }) => length <= 31)).toEqual([true])
@@ -134,7 +130,6 @@ describe('marks without end on one letter', () => {
       expect(foldText(few)).toBe(foldText(word))
       expect(foldText(`x${`${marks.repeat(15)}\u00ad`.repeat(50)}`)).toBe(foldText(word))
     })
-  }
 })
 
 describe('pairs', () => {

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { FairQueue } from '../../src/threads/fair-queue.ts'
 
 /** A queue whose jobs the test ends by hand, and the names of those that have begun. */
-function byHand() {
-  const queue = new FairQueue<string>()
+function byHand(waitingMax?: number) {
+  const queue = new FairQueue<string>(waitingMax)
   const begun: string[] = []
   const ends = new Map<string, { resolve(result: string): void; reject(error: Error): void }>()
   const ask = (projectId: number | null, name: string) =>
@@ -54,6 +54,18 @@ describe('a fair queue', () => {
     await end('1 facets', 'new')
     expect(begun).toEqual(['1 facets', '1 facets'])
     expect([await first, await later]).toEqual(['old', 'new'])
+  })
+
+  test('refuses a project of which enough jobs wait, until one of them begins', async () => {
+    const { ask, begun, end } = byHand(2)
+    const wanted = [ask(1, 'a'), ask(1, 'b'), ask(1, 'c'), ask(1, 'c')]
+    expect(() => ask(1, 'd')).toThrow('Too many such requests')
+    wanted.push(ask(2, 'a'))
+    await end('1 a')
+    wanted.push(ask(1, 'd'))
+    for (const job of ['1 b', '2 a', '1 c', '1 d']) await end(job)
+    expect(begun).toEqual(['1 a', '1 b', '2 a', '1 c', '1 d'])
+    await Promise.all(wanted)
   })
 
   test('goes on after a job that fails, which fails for all that share it', async () => {

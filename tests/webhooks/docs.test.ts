@@ -1,38 +1,26 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Ajv } from 'ajv'
 import { webhookEvents } from '../../src/webhooks/events.ts'
 import { readDocument, resolved } from '../support/document.ts'
-import { type FakeChat, startFakeChat } from '../support/fake-chat.ts'
-import { type Received, type Receiver, receiverEnv, startReceiver } from '../support/receiver.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startFakeChat } from '../support/fake-chat.ts'
+import { type Received, receiverEnv, startReceiver } from '../support/receiver.ts'
+import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const ajv = new Ajv({ strict: false, allErrors: true, formats: { 'date-time': true } })
 const itemId = 'kn_019a5f0c2b7e7cc0a1d2e3f405162738'
-let service: TestService
-let receiver: Receiver
-let chat: FakeChat
-let project: TestProject
-let webhook: string
 let aheadMs = 0
 const taken = new Set<Received>()
-beforeAll(async () => {
-  chat = await startFakeChat()
-  const ofAnalysis = { ANALYSIS_MODEL: 'm', ANALYSIS_ENDPOINT: chat.url, ANALYSIS_DELAY_SECONDS: '0' }
-  const now = () => Date.now() + aheadMs
-  service = await startService({ env: { ...receiverEnv, ...ofAnalysis }, now })
-  receiver = await startReceiver()
-  project = await service.mintProject()
-  webhook = (await service.services.webhooks.create(project.projectId, { url: receiver.url })).id
-  // What the platform says stays as it is.
-  const criteria = [{ id: 'greeted', name: 'Greeted', question: 'Did the agent greet?' }]
-  await project.send('PUT', '/v1/rubric', { criteria })
-})
-afterAll(async () => {
-  await service.stop()
-  await chat.stop()
-  await receiver.close()
-})
+const chat = await startFakeChat()
+const ofAnalysis = { ANALYSIS_MODEL: 'm', ANALYSIS_ENDPOINT: chat.url, ANALYSIS_DELAY_SECONDS: '0' }
+const now = () => Date.now() + aheadMs
+const service = await startService({ env: { ...receiverEnv, ...ofAnalysis }, now })
+const receiver = await startReceiver()
+const project = await service.mintProject()
+const webhook = (await service.services.webhooks.create(project.projectId, { url: receiver.url })).id
+// What the platform says stays as it is.
+const criteria = [{ id: 'greeted', name: 'Greeted', question: 'Did the agent greet?' }]
+await project.send('PUT', '/v1/rubric', { criteria })
 
 /** The first event of a type that was not taken yet. */
 async function next(type: string): Promise<Received> {

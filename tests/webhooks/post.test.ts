@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { ServerResponse } from 'node:http'
-import { compileIpRules } from '../../src/auth/ip-rules.ts'
+import { compileIpRules } from '../../src/access/keys/ip-rules.ts'
 import { Addresses } from '../../src/webhooks/addresses.ts'
 import { Poster } from '../../src/webhooks/post.ts'
-import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
 type Resolve = NonNullable<ConstructorParameters<typeof Addresses>[0]['resolve']>
 const listed = compileIpRules(['127.0.0.1'])
-let receiver: Receiver
-beforeAll(async () => {
-  receiver = await startReceiver()
-})
-afterAll(() => receiver.close())
+const receiver = await startReceiver()
 
 interface PostTo {
   answer?: (response: ServerResponse) => void

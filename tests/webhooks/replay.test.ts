@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { plansOf, record } from '../support/query-plan.ts'
 import { receiverEnv } from '../support/receiver.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: receiverEnv })
-})
-afterAll(() => service.stop())
+const service = await startService({ env: receiverEnv })
 
 test('of several pages queues each record once', async () => {
   const project = await service.mintProject()

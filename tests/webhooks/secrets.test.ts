@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { receiverEnv } from '../support/receiver.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { findTraces, type Trace } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
 const dayMs = 86_400_000
 
-let service: TestService
 let aheadMs = 0
-beforeAll(async () => {
-  const now = () => Date.now() + aheadMs
-  service = await startService({ env: { ...receiverEnv, ERASE_WITHIN_MS: '500' }, now })
-})
-afterAll(() => service.stop())
+const now = () => Date.now() + aheadMs
+const service = await startService({ env: { ...receiverEnv, ERASE_WITHIN_MS: '500' }, now })
 
 async function make() {
   const project = await service.mintProject()
@@ -57,10 +53,10 @@ describe.skipIf(ofFilesOnly)('no byte is left of a secret', () => {
   test('a day after its rotation', async () => {
     const { project, id, secret } = await make()
     const { secret: fresh } = await service.services.webhooks.rotate(project.projectId, id)
-    await service.services.expiry.now()
+    await service.services.core.jobs.now('expiry of webhooks')
     expect(await filesWith(secret)).not.toEqual([])
     aheadMs += dayMs
-    await service.services.expiry.now()
+    await service.services.core.jobs.now('expiry of webhooks')
     await erased()
     expect(await filesWith(secret)).toEqual([])
     expect(await filesWith(fresh)).not.toEqual([])

@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Receiver, receiverEnv, startReceiver, verify } from '../support/receiver.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { describe, expect, test } from 'bun:test'
+import { receiverEnv, startReceiver, verify } from '../support/receiver.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-let service: TestService
-let receiver: Receiver
-beforeAll(async () => {
-  service = await startService({ env: receiverEnv })
-  receiver = await startReceiver()
-})
-afterAll(async () => {
-  await service.stop()
-  await receiver.close()
-})
+const service = await startService({ env: receiverEnv })
+const receiver = await startReceiver()
 
 /** A webhook of a new project, at a path of its own. */
 async function make(events?: string[]) {

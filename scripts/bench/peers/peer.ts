@@ -1,4 +1,6 @@
+import type { Dataset } from '../../dataset.ts'
 import type { Running } from '../../processes.ts'
+import { ask } from '../../requests.ts'
 import type { LoadRequest } from '../load.ts'
 import type { MadeCall } from '../made-calls.ts'
 
@@ -20,12 +22,31 @@ export interface PeerRequests {
   put?(id: string, call: MadeCall['call']): LoadRequest
   get?(id: string): LoadRequest
   delete?(id: string): LoadRequest
-  /** The newest 100 calls. */
-  list?(): LoadRequest
-  /** The newest 100 calls with this status and evaluation. */
-  filter?(status: string, evaluation: string): LoadRequest
-  /** The newest 100 calls with this word. */
-  word?(word: string): LoadRequest
-  /** The 10 nearest passages. A peer that does not embed takes the vector. */
-  search?(query: string, vector: Float32Array): LoadRequest
+  /** The newest 100 calls, all of them or those that match. */
+  list?(query?: string): LoadRequest
+}
+
+/** The requests of a server whose calls are all below one path. */
+export function requestsBelow(path: string, put: { path: string; key?: string } = { path }): PeerRequests {
+  const { path: written, ...key } = put
+  return {
+    put: (id, call) => ({ method: 'PUT', path: `${written}/${id}`, body: JSON.stringify(call), ...key }),
+    get: (id) => ({ path: `${path}/${id}` }),
+    delete: (id) => ({ method: 'DELETE', path: `${path}/${id}` }),
+    list: (query = '') => ({ path: `${path}?limit=100${query}` }),
+  }
+}
+
+/** The service under test as a peer of others. */
+export function asPeer(running: Running, { key, ingestKey }: Dataset): Peer {
+  return {
+    ...running,
+    name: 'Callbook',
+    key,
+    requests: requestsBelow('/v1/calls', { path: '/ingest/calls', key: ingestKey }),
+    isErased: async (id) => {
+      const { status } = await ask<{ status: string }>(running.url, { path: `/v1/erasures/${id}`, key })
+      return status === 'done'
+    },
+  }
 }

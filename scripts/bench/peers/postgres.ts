@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort, startProgram } from '../../processes.ts'
 import { temporaryFolder } from '../../temporary.ts'
-import type { Peer } from './peer.ts'
+import { type Peer, requestsBelow } from './peer.ts'
 
 const server = fileURLToPath(new URL('postgres-server.ts', import.meta.url))
 
@@ -41,19 +41,11 @@ export async function startPostgres(): Promise<Peer | string> {
   const command = (sql: string) => {
     execFileSync(join(programs, 'psql'), ['-h', '127.0.0.1', '-p', port, '-U', 'postgres', '-qc', sql])
   }
-  const list = '/calls?limit=100'
   return {
     ...running,
     name: 'Postgres',
     key,
-    requests: {
-      put: (id, call) => ({ method: 'PUT', path: `/calls/${id}`, body: JSON.stringify(call) }),
-      get: (id) => ({ path: `/calls/${id}` }),
-      delete: (id) => ({ method: 'DELETE', path: `/calls/${id}` }),
-      list: () => ({ path: list }),
-      filter: (status, evaluation) => ({ path: `${list}&status=${status}&evaluation=${evaluation}` }),
-      word: (word) => ({ path: `${list}&text=${word}` }),
-    },
+    requests: requestsBelow('/calls'),
     analyze: () => command('vacuum analyze calls'),
     checkpoint: () => command('checkpoint'),
   }

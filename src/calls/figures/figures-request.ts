@@ -4,6 +4,7 @@ import { type analysisPrefix, type criterionPrefix, prefixOf } from '../filters.
 import {
   type CallQuery,
   type CallSearch,
+  checkParameters,
   problemOf,
   readCallSearch,
   valuesOf,
@@ -14,13 +15,12 @@ import { timeUnits } from './time-groups.ts'
 /** What calls are grouped by, beside `analysis.KEY` and `criterion.ID`. */
 export const groupings = [
   ...timeUnits,
-  'agentId',
-  'source',
-  'endedReason',
-  'evaluation',
-  'isEngaged',
-  'label',
+  ...(['agentId', 'agentVersion', 'source', 'endedReason', 'evaluation', 'isEngaged'] as const),
+  ...(['direction', 'label'] as const),
 ] as const
+/** Of these there are many in a year. */
+const spans: readonly GroupedBy[] = ['hour', 'day', 'week', 'month']
+const figureParameters = ['of', 'show', 'by', 'timeZone']
 export type GroupedBy =
   | (typeof groupings)[number]
   | `${typeof analysisPrefix | typeof criterionPrefix}${string}`
@@ -29,7 +29,7 @@ export interface FiguresRequest {
   of: string
   measure: Measure
   show: Show
-  /** At most two, of which at most one is of time. */
+  /** At most two. */
   by: readonly GroupedBy[]
   /** Undefined if it was not sent. */
   zone: string | undefined
@@ -48,6 +48,7 @@ export function readFiguresRequest(query: CallQuery): FiguresRequest {
     if (value === undefined) errors.push({ field, message: problem ?? `must be ${wanted}` })
     return value
   }
+  checkParameters(query, figureParameters, errors)
   const asked = read('of', toMeasure, listed(Object.keys(measures), 'analysis.KEY', 'criterion.ID'))
   const { of, measure } = asked ?? { of: 'calls', measure: measures.calls }
   const [first, ...others] = measure.shows
@@ -60,7 +61,7 @@ export function readFiguresRequest(query: CallQuery): FiguresRequest {
     read(
       'by',
       toGroupings,
-      `${listed(groupings, 'analysis.KEY', 'criterion.ID')}, or two of these, of which one is of time at most`,
+      `${listed(groupings, 'analysis.KEY', 'criterion.ID')}, or two of these, at most one of them of ${listed(spans)}`,
     ) ?? []
   const zone = read('timeZone', (text) => zoneName(text) ?? undefined, 'a time zone such as Europe/Berlin')
   // A figure is of all calls, not of a page.
@@ -88,7 +89,7 @@ function toGroupings(text: string): GroupedBy[] | undefined {
   const names = text.split(',')
   const by = names.flatMap((name) => toGrouping(name) ?? [])
   if (by.length !== names.length || by.length > 2 || by[0] === by[1]) return undefined
-  return by.filter(isOfTime).length <= 1 ? by : undefined
+  return by.filter((one) => spans.some((span) => span === one)).length <= 1 ? by : undefined
 }
 
 function toGrouping(text: string): GroupedBy | undefined {

@@ -1,6 +1,5 @@
-import type { SettingsOf } from '../../db/project-settings.ts'
+import type { Core } from '../../core/core.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
-import type { StoreOf } from '../../db/store.ts'
 import { invalidRequest } from '../../errors.ts'
 import { analysisPrefix, noValue } from '../filters.ts'
 import type { CallQuery, CallSearch } from '../finding/call-query.ts'
@@ -9,7 +8,7 @@ import { toMemberCondition } from '../finding/conditions.ts'
 import { FoundPages } from '../finding/found-pages.ts'
 import { readSearchBox } from '../finding/search-box.ts'
 import { type FiguresRequest, type GroupedBy, isOfTime, readFiguresRequest } from './figures-request.ts'
-import { percentsOf, type Show } from './measures.ts'
+import { figureOf, percentsOf, type Show } from './measures.ts'
 import type { Passes } from './passes.ts'
 import type { Answer, Group, Grouping, Question } from './question.ts'
 import { groupsMax, TimeGroups } from './time-groups.ts'
@@ -22,17 +21,15 @@ export interface FiguresOfCalls extends Pick<FiguresRequest, 'of' | 'show'> {
 }
 
 interface Figure {
-  /** A value of the filter that finds the group's calls, a day, or an hour; null for the one group of all calls, and by two groupings. */
-  key: string | null
-  /** By two groupings, the key of each. */
+  /** A value of the filter that finds the group's calls, a day, or an hour; null for the one group of all calls. */
+  key?: string | null
+  /** Instead of `key` by two groupings: the key of each. */
   keys?: string[]
   value: number | null
   calls: number
 }
 
-interface FiguresOptions {
-  store: StoreOf
-  settingsOf: SettingsOf
+interface FiguresParts {
   passes: Passes
 }
 
@@ -41,10 +38,10 @@ export type AskedQuestion = Omit<Question, 'from' | 'to'> & Partial<Pick<Questio
 
 /** Figures of the calls that filters find. */
 export class Figures {
-  readonly #options: FiguresOptions
+  readonly #parts: Core & FiguresParts
 
-  constructor(options: FiguresOptions) {
-    this.#options = options
+  constructor(core: Core, parts: FiguresParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /**
@@ -53,7 +50,7 @@ export class Figures {
    */
   async read(projectId: number, query: CallQuery): Promise<FiguresOfCalls> {
     const request = readFiguresRequest(query)
-    const db = this.#options.store(projectId).readInBackground
+    const db = this.#parts.store(projectId).readInBackground
     return await this.#readOf(projectId, request, (question, search = request.search) =>
       this.ask(db, projectId, search, question),
     )
@@ -61,7 +58,7 @@ export class Figures {
 
   /** The same for the console, whose text may be a number or an id, as in its list of calls. */
   async readBox(projectId: number, query: CallQuery): Promise<FiguresOfCalls> {
-    const db = this.#options.store(projectId).readForConsole
+    const db = this.#parts.store(projectId).readForConsole
     const request = readFiguresRequest(query)
     const { search } = await readSearchBox(db, projectId, query)
     const ordered = { ...search, order: request.search.order }
@@ -83,39 +80,51 @@ export class Figures {
   ): Promise<Answer> {
     const found = await new FoundPages(db, projectId, search).scan()
     const { rows } = found
-    const scan = newest !== undefined && rows.kind === 'created' ? { ...found, rows: { ...rows, newest } } : found
-    return await this.#options.passes.ask(scan, { from: scan.from, to: scan.to, ...question }, options)
+    const scan =
+      newest !== undefined && rows.kind === 'created' ? { ...found, rows: { ...rows, newest } } : found
+    return await this.#parts.passes.ask(scan, { from: scan.from, to: scan.to, ...question }, options)
   }
 
   async #readOf(projectId: number, request: FiguresRequest, ask: Ask): Promise<FiguresOfCalls> {
     const { of, show, by, measure, search } = request
-    const zone = request.zone ?? (await this.#options.settingsOf(projectId)).timeZone ?? 'UTC'
-    const answer = await ask({
-      of: measure.of,
-      by: by.map((one) => groupingOf(one, zone)),
-      percents: percentsOf(show),
-    })
+    const zone = request.zone ?? (await this.#parts.settingsOf(projectId)).timeZone ?? 'UTC'
+    const groupings = by.map((one) => groupingOf(one, zone))
+    const percents = percentsOf(show)
+    const [first, second] = by
+    const [answer, ofFirst] = await Promise.all([
+      ask({ of: measure.of, by: groupings, percents }),
+      // Of two groupings, the first one's own groups say in which order they come.
+      second === undefined ? null : ask({ of: null, by: groupings.slice(0, 1), percents: [] }),
+    ])
     if (answer.isTooMany) throw invalidRequest([{ field: 'by', message: 'has too many different values' }])
-    const [first] = by
     const shape = { of, show, by: by.length === 0 ? null : by.join(','), total: answer.total }
-    if (by.length === 2) return { ...shape, data: pairsOf(answer, by, zone, show) }
     if (first === undefined) {
       const [all] = answer.groups
       return { ...shape, data: [{ key: null, ...figureOf(show, all ? [all] : []) }] }
     }
-    if (isOfTime(first))
+    if (second === undefined && isOfTime(first))
       return { ...shape, data: byTime(answer, new TimeGroups(first, zone), search, first, show) }
-    const again = async (text: string) => {
-      const condition = toMemberCondition(first, [text])
-      if (typeof condition === 'string') return []
-      const narrower = { ...search, conditions: [...search.conditions, condition] }
-      return (await ask({ of: measure.of, by: [], percents: percentsOf(show) }, narrower)).groups
+    const again: Again = async (texts, names) => {
+      const conditions = [...search.conditions]
+      for (const [at, text] of texts.entries()) {
+        const condition = text === null ? '' : toMemberCondition(by[at] ?? '', [text])
+        if (typeof condition !== 'string') conditions.push(condition)
+      }
+      const others = groupings.filter((_, at) => texts[at] === null)
+      const { groups } = await ask({ of: measure.of, by: others, percents }, { ...search, conditions })
+      return groups.filter(
+        (group) => String(group.names) === String(names.filter((_, at) => texts[at] === null)),
+      )
     }
-    return { ...shape, data: await byValue(answer, first, show, again) }
+    const calls = new Map(ofFirst?.groups.map(({ names: [name], calls }) => [name, calls]))
+    return { ...shape, data: await byValues(answer, { by, zone, show, callsOfFirst: calls }, again) }
   }
 }
 
 type Ask = (question: AskedQuestion, search?: CallSearch) => Promise<Answer>
+type Names = Group['names']
+/** Asks for a group once more, with filters for the keys that are texts here. */
+type Again = (texts: readonly (string | null)[], names: Names) => Promise<Group[]>
 
 /** The groups of time from the first call, or `from`, to the last one, or `to`. */
 function byTime(
@@ -140,55 +149,60 @@ function byTime(
   })
 }
 
-/** The groups of a filter's values, those of the most calls first. */
-async function byValue(
-  { groups }: Answer,
-  by: GroupedBy,
-  show: Show,
-  again: (text: string) => Promise<Group[]>,
-): Promise<Figure[]> {
-  const known = new Map(groups.map((group) => [group.names[0], group]))
-  const figures: (Figure & { key: string })[] = []
-  for (const { names } of groups) {
-    const [name] = names
-    const text = typeof name === 'string' ? name : noValue
-    // No filter finds an empty text, nor what is called `none` where that means null.
-    if (text === '' || (name !== null && text === noValue && !by.startsWith(analysisPrefix))) continue
-    const group = known.get(name)
-    // `4.0` also finds the number 4, which is in the group of `4`.
-    const isWider =
-      name !== null && by.startsWith(analysisPrefix) && meaningsOf(text).some((one) => String(one) !== text)
-    figures.push({ key: text, ...figureOf(show, isWider ? await again(text) : group ? [group] : []) })
-  }
-  return figures.sort((a, b) => b.calls - a.calls || (a.key < b.key ? -1 : 1)).slice(0, groupsMax)
+interface ByValues {
+  by: readonly GroupedBy[]
+  zone: string
+  show: Show
+  /** With two groupings, how many calls each group of the first one has. */
+  callsOfFirst: Map<Names[number] | undefined, number>
 }
 
-/** Those of two groupings, in the order of the first one, and then by calls. */
-function pairsOf({ groups }: Answer, by: readonly GroupedBy[], zone: string, show: Show): Figure[] {
-  const textOf = by.map((one) => {
-    const time = isOfTime(one) ? new TimeGroups(one, zone) : null
-    return (name: string | number | null | undefined) =>
-      typeof name === 'number' ? (time?.textOf(name) ?? String(name)) : (name ?? noValue)
+/** The groups of the values of one or two filters: those of time ascending, others by calls. */
+async function byValues({ groups }: Answer, { by, zone, show, callsOfFirst }: ByValues, again: Again) {
+  const times = by.map((one) => (isOfTime(one) ? new TimeGroups(one, zone) : null))
+  const found: { names: Names; keys: string[]; figure: ReturnType<typeof figureOf> }[] = []
+  for (const group of groups) {
+    const { names } = group
+    const keys = names.map(
+      (name, at) => (typeof name === 'number' && times[at]?.textOf(name)) || textOf(name),
+    )
+    if (names.some((name, at) => isUnfound(by[at] ?? '', name))) continue
+    const texts = keys.map((key, at) => (isWider(by[at] ?? '', names[at] ?? null, key) ? key : null))
+    const own = texts.some((text) => text !== null) ? await again(texts, names) : [group]
+    found.push({ names, keys, figure: figureOf(show, own) })
+  }
+  found.sort((a, b) => {
+    for (const [at, time] of times.entries()) {
+      const [name, other] = [a.names[at], b.names[at]]
+      if (name === other) continue
+      if (time) return Number(name) - Number(other)
+      const isFirstOfTwo = at < by.length - 1
+      const calls = isFirstOfTwo
+        ? (callsOfFirst.get(other) ?? 0) - (callsOfFirst.get(name) ?? 0)
+        : b.figure.calls - a.figure.calls
+      return calls || ((a.keys[at] ?? '') < (b.keys[at] ?? '') ? -1 : 1)
+    }
+    return 0
   })
-  const calls = new Map<unknown, number>()
-  for (const { names, calls: more } of groups) calls.set(names[0], (calls.get(names[0]) ?? 0) + more)
-  const isByTime = by[0] !== undefined && isOfTime(by[0])
-  return groups
-    .filter(({ names }) => !names.includes(''))
-    .sort((a, b) => {
-      const [first, other] = [a.names[0] ?? null, b.names[0] ?? null]
-      if (first !== other) {
-        if (isByTime) return Number(first) - Number(other)
-        return (calls.get(other) ?? 0) - (calls.get(first) ?? 0) || (String(first) < String(other) ? -1 : 1)
-      }
-      return b.calls - a.calls || (String(a.names[1]) < String(b.names[1]) ? -1 : 1)
-    })
-    .slice(0, groupsMax)
-    .map((group) => ({
-      key: null,
-      keys: group.names.map((name, at) => textOf[at]?.(name) ?? ''),
-      ...figureOf(show, [group]),
-    }))
+  return found.slice(0, groupsMax).map(({ keys, figure }) => {
+    const [key = null] = keys
+    return by.length === 1 ? { key, ...figure } : { keys, ...figure }
+  })
+}
+
+function textOf(name: Names[number]): string {
+  return name === null ? noValue : String(name)
+}
+
+/** No filter finds an empty text, nor what is called `none` where that means null. */
+function isUnfound(by: string, name: Names[number]): boolean {
+  return name === '' || (name === noValue && !by.startsWith(analysisPrefix))
+}
+
+/** `4.0` also finds the number 4, which is in the group of `4`. */
+function isWider(by: string, name: Names[number], text: string): boolean {
+  const isOfAnalysis = name !== null && by.startsWith(analysisPrefix)
+  return isOfAnalysis && meaningsOf(text).some((one) => String(one) !== text)
 }
 
 function groupingOf(by: GroupedBy, zone: string): Grouping {
@@ -205,33 +219,10 @@ function groupingOf(by: GroupedBy, zone: string): Grouping {
     case 'agentId':
       return { kind: 'value', column: 'calls.agent_id', entries: 'otherAgentId' }
     case 'label':
+    case 'agentVersion':
+    case 'direction':
       return { kind: 'value', entries: by, hasNone: true }
     default:
       return { kind: 'value', entries: by }
   }
-}
-
-/** What is shown of the calls of some groups, of which only one has percentiles; null for the value of no numbers. */
-export function figureOf(show: Show, groups: readonly Group[]): { value: number | null; calls: number } {
-  const sum = (of: (group: Group) => number) => groups.reduce((all, group) => all + of(group), 0)
-  const calls = sum((group) => group.calls)
-  const numbers = sum((group) => group.numbers)
-  const value = () => {
-    if (show === 'count') return calls
-    if (numbers === 0) return null
-    switch (show) {
-      case 'sum':
-        return sum((group) => group.sum)
-      case 'avg':
-      case 'share':
-        return sum((group) => group.sum) / numbers
-      case 'min':
-        return Math.min(...groups.map(({ least }) => least))
-      case 'max':
-        return Math.max(...groups.map(({ most }) => most))
-      default:
-        return groups[0]?.percentiles[0] ?? null
-    }
-  }
-  return { value: value(), calls }
 }

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
-import type { FieldError } from '../../errors.ts'
-import { invalidRequest } from '../../errors.ts'
 import { type McpTool, toolOf } from '../../mcp/tool.ts'
-import { queryOfGiven } from '../finding/given-filters.ts'
+import { filterNames } from '../filters.ts'
+import { queryOfGiven, readGivenFilters } from '../finding/given-filters.ts'
 import type { Figures } from './figures.ts'
+import { groupings } from './figures-request.ts'
 import { CallFigures } from './schemas.ts'
 
 const linesMax = 100
@@ -20,7 +20,7 @@ const FiguresRequest = Type.Object({
     'share',
   ),
   by: text(
-    'Groups by day, hour, agentId, source, endedReason, evaluation, label or analysis.KEY. Without it, all calls are one.',
+    `Groups by ${groupings.join(', ')}, analysis.KEY or criterion.ID, or by two of these with a comma. Without it, all calls are one.`,
     'day',
   ),
   timeZone: text("Of days and hours; by default the project's.", 'Europe/Berlin'),
@@ -44,19 +44,21 @@ export function figureTool(figures: Pick<Figures, 'read'>): McpTool {
       "Counts the calls that the organization's voice agents handled, or shows how long, how expensive or how successful " +
       "they were. Use it for questions such as how yesterday's calls went, and list_calls with the same filters to see them.",
     input: FiguresRequest,
+    members: { filters: filterNames },
     output: CallFigures,
     run: async (projectId, { filters = {}, ...asked }) => {
-      const errors: FieldError[] = []
-      const query = queryOfGiven(filters, errors)
-      if (errors.length > 0) throw invalidRequest(errors)
-      return await figures.read(projectId, { ...query, ...asked })
+      readGivenFilters(filters, 'filters')
+      return await figures.read(projectId, { ...queryOfGiven(filters, []), ...asked })
     },
     toTexts: ({ of, show, data, total }) => [
       [
         `${show} of ${of}; ${total} calls match.`,
         ...data
           .slice(0, linesMax)
-          .map(({ key, value, calls }) => `- ${key ?? 'all'}: ${value} (${calls} calls)`),
+          .map(
+            ({ key, keys, value, calls }) =>
+              `- ${keys?.join(', ') ?? key ?? 'all'}: ${value} (${calls} calls)`,
+          ),
         ...(data.length > linesMax ? [`(and ${data.length - linesMax} more groups)`] : []),
       ].join('\n'),
     ],

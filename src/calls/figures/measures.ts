@@ -1,5 +1,5 @@
 import { analysisPrefix, criterionPrefix, prefixOf } from '../filters.ts'
-import type { Measured } from './question.ts'
+import type { Group, Measured } from './question.ts'
 
 const percentiles = { p50: 50, p90: 90, p95: 95, p99: 99 }
 const ofNumbers = ['sum', 'avg', 'min', 'max', 'p50', 'p90', 'p95', 'p99'] as const
@@ -41,4 +41,29 @@ export function measureOf(name: string): Measure | undefined {
 /** The percentiles to compute for what is shown. */
 export function percentsOf(show: Show): number[] {
   return show in percentiles ? [percentiles[show as keyof typeof percentiles]] : []
+}
+
+/** What is shown of the calls of some groups, of which only one has percentiles; null for the value of no numbers. */
+export function figureOf(show: Show, groups: readonly Group[]): { value: number | null; calls: number } {
+  const sum = (of: (group: Group) => number) => groups.reduce((all, group) => all + of(group), 0)
+  const calls = sum((group) => group.calls)
+  const numbers = sum((group) => group.numbers)
+  const value = () => {
+    if (show === 'count') return calls
+    if (numbers === 0) return null
+    switch (show) {
+      case 'sum':
+        return sum((group) => group.sum)
+      case 'avg':
+      case 'share':
+        return sum((group) => group.sum) / numbers
+      case 'min':
+        return Math.min(...groups.map(({ least }) => least))
+      case 'max':
+        return Math.max(...groups.map(({ most }) => most))
+      default:
+        return groups[0]?.percentiles[0] ?? null
+    }
+  }
+  return { value: value(), calls }
 }

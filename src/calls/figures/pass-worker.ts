@@ -3,26 +3,28 @@ import { openReadOnly } from '../../db/read-only.ts'
 import { dataOfThread, serve } from '../../threads/serve.ts'
 import { Turns } from '../../threads/turns.ts'
 import { answerAll, type PassOptions } from './pass.ts'
+import { figuresOfWindows } from './windows.ts'
 
 const busyTimeoutMs = 5_000
 const cacheKib = 32_768
 const statementsMax = 100
 
-const { file } = dataOfThread<{ file: string }>()
+const { file } = dataOfThread<{ file: string | null }>()
 // Not mapped into memory: the pages of a scanned index would count as memory of the process.
-const connection = openReadOnly(file, busyTimeoutMs)
-connection.exec(`PRAGMA cache_size = -${cacheKib}`)
+const connection = file === null ? null : openReadOnly(file, busyTimeoutMs)
+connection?.exec(`PRAGMA cache_size = -${cacheKib}`)
 const statements = new LRUCache<string, ReturnType<typeof prepare>>({ max: statementsMax })
 const turns = new Turns()
 
-/** Runs the passes of passes.ts. They take turns, slice by slice. */
+/** Works for passes.ts. Passes take turns, slice by slice. */
 const api = {
+  figuresOfWindows,
   answerAll: (options: PassOptions) => answerAll(rows, options, () => turns.next()),
 }
 
 export type PassApi = typeof api
 
-serve(api, { close: () => connection.close() })
+serve(api, { close: () => connection?.close() })
 
 function rows(sql: string, params: readonly unknown[]): unknown[][] {
   const statement = statements.get(sql) ?? prepare(sql)
@@ -34,5 +36,6 @@ function rows(sql: string, params: readonly unknown[]): unknown[][] {
 }
 
 function prepare(sql: string) {
+  if (!connection) throw new Error('The thread has no database')
   return connection.prepare(sql).raw()
 }

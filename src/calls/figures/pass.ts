@@ -45,25 +45,6 @@ function numberOf(of: Measured, columns: Columns): ReadColumn {
     : columns.numberOfEntry(of.entries, of.numbers)
 }
 
-/** What calls with these numbers come to. */
-export function groupOf(all: readonly (number | null)[], percents: readonly number[]): Group {
-  const numbers = Float64Array.from(all.flatMap((number) => number ?? [])).sort()
-  const sum = (of: (number: number) => number) => numbers.reduce((before, number) => before + of(number), 0)
-  return {
-    names: [],
-    calls: all.length,
-    numbers: numbers.length,
-    sum: sum((number) => number),
-    squares: sum((number) => number * number),
-    least: numbers[0] ?? Number.POSITIVE_INFINITY,
-    most: numbers.at(-1) ?? Number.NEGATIVE_INFINITY,
-    percentiles: percents.map(
-      (percent) => numbers[Math.ceil((percent * numbers.length) / 100) - 1] ?? Number.NaN,
-    ),
-    newest: 0,
-  }
-}
-
 /** What is known of the calls that answer a question. Its loops have local variables alone: they run for each call. */
 class Tally {
   readonly #question: Question
@@ -235,7 +216,9 @@ class Tally {
       first: total === 0 ? null : first,
       last: total === 0 ? null : last,
       isTooMany,
-      ...(this.#listedAt && { listed: this.#listed }),
+      ...(this.#listedAt && {
+        listed: { at: Float64Array.from(this.#listed.at), numbers: Float64Array.from(this.#listed.numbers) },
+      }),
     }
   }
 

@@ -60,7 +60,7 @@ interface Known {
  */
 export class Passes {
   readonly #options: PassesOptions
-  readonly #thread: Thread<PassApi, { file: string }> | null
+  readonly #thread: Thread<PassApi, { file: string | null }>
   readonly #waiting = new Map<string, Waiting[]>()
   readonly #running = new Map<number, Promise<void>>()
   readonly #known = new LRUCache<string, Known>({
@@ -71,15 +71,17 @@ export class Passes {
   constructor(options: PassesOptions) {
     this.#options = options
     const { readsAt } = options
-    this.#thread =
-      readsAt.kind === 'file'
-        ? new Thread({
-            script: new URL('./pass-worker.ts', import.meta.url),
-            name: 'The reader of figures',
-            data: () => ({ file: readsAt.file }),
-            idleMs,
-          })
-        : null
+    this.#thread = new Thread({
+      script: new URL('./pass-worker.ts', import.meta.url),
+      name: 'The reader of figures',
+      data: () => ({ file: readsAt.kind === 'file' ? readsAt.file : null }),
+      idleMs,
+    })
+  }
+
+  /** The figure of each window of time of these calls. */
+  figuresOfWindows(...args: Parameters<PassApi['figuresOfWindows']>) {
+    return this.#thread.ask('figuresOfWindows', ...args)
   }
 
   /** @param options.mayBeOld for people, who look again and again */
@@ -96,7 +98,7 @@ export class Passes {
   }
 
   async close(): Promise<void> {
-    await this.#thread?.close()
+    await this.#thread.close()
   }
 
   async #changeSeq(projectId: number): Promise<number> {
@@ -163,9 +165,10 @@ export class Passes {
   }
 
   async #answer(options: PassOptions): Promise<Answer[]> {
-    if (this.#thread) return await this.#thread.ask('answerAll', options)
+    const { readsAt, store } = this.#options
+    if (readsAt.kind === 'file') return await this.#thread.ask('answerAll', options)
     // A server answers each slice on its own, and other requests get their turn meanwhile.
-    const { readInBackground } = this.#options.store(options.scan.projectId)
+    const { readInBackground } = store(options.scan.projectId)
     return await answerAll(readRows(readInBackground), options, async () => undefined)
   }
 }

@@ -55,6 +55,8 @@ export interface Answer {
   first: number | null
   last: number | null
   isTooMany: boolean
-  /** Of each call, in no order; NaN for a call without one. */
-  listed?: { at: number[]; numbers: number[] }
+  listed?: ListedCalls
 }
+
+/** The time and the number of each call, in no order; NaN for a call without a number. */
+export type ListedCalls = Record<'at' | 'numbers', Float64Array>

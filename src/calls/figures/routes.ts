@@ -5,7 +5,7 @@ import * as docs from './docs.ts'
 import type { Figures } from './figures.ts'
 
 /** /v1/metrics: figures of a project's calls. */
-export function figureRoutes({ figures }: { figures: Figures }) {
+export function figureRoutes(figures: Figures) {
   return new Elysia()
     .use(callerContext())
     .get(

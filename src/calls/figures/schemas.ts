@@ -4,13 +4,22 @@ import { named } from '../../validation.ts'
 const nullable = { nullable: true }
 
 const Figure = named('Figure', {
-  key: Type.Unsafe<string | null>({
-    type: 'string',
-    ...nullable,
-    description:
-      'A day, the time at which an hour starts, or the text with which the filter finds these calls. null without `by`.',
-    example: '2026-01-31',
-  }),
+  key: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: 'string',
+      ...nullable,
+      description:
+        'A day, a week by its Monday, a month, the time at which an hour starts, or the text with which the filter finds these calls. null without `by`.',
+      example: '2026-01-31',
+    }),
+  ),
+  keys: Type.Optional(
+    Type.Array(Type.String(), {
+      minItems: 2,
+      maxItems: 2,
+      description: 'Instead of `key` by two of them: the key of each.',
+    }),
+  ),
   value: Type.Unsafe<number | null>({
     type: 'number',
     ...nullable,

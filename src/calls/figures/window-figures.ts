@@ -1,13 +1,13 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { calls } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
 import { AppError, type FieldError, invalidRequest } from '../../errors.ts'
 import { type GivenFilters, queryOfGiven } from '../finding/given-filters.ts'
 import type { Period } from '../finding/period.ts'
-import { type Figures, figureOf } from './figures.ts'
+import type { Figures } from './figures.ts'
 import { readFiguresRequest } from './figures-request.ts'
-import { percentsOf, shows } from './measures.ts'
-import { groupOf } from './pass.ts'
+import type { Passes } from './passes.ts'
+import type { Windows } from './windows.ts'
 
 /** A figure of the calls of a window of time: of those that were created in it, or completed if it is not their number. */
 export interface Watched {
@@ -20,14 +20,19 @@ export interface Watched {
 /** What the window takes the place of, and words, which are not looked up each minute. */
 const refusedFilters = ['from', 'to', 'completedFrom', 'completedTo', 'text']
 
-/** How many numbers are read at most, which takes some 50 MB. */
-const numbersMax = 500_000
+const callsMax = 500_000
+
+interface WindowFiguresOptions {
+  store: StoreOf
+  figures: Pick<Figures, 'ask' | 'read'>
+  passes: Pick<Passes, 'figuresOfWindows'>
+}
 
 /** Figures of windows of time that move on. */
 export class WindowFigures {
-  readonly #options: { store: StoreOf; figures: Figures }
+  readonly #options: WindowFiguresOptions
 
-  constructor(options: { store: StoreOf; figures: Figures }) {
+  constructor(options: WindowFiguresOptions) {
     this.#options = options
   }
 
@@ -83,38 +88,28 @@ export class WindowFigures {
     return Math.min(leavesAt, enters ?? Number.POSITIVE_INFINITY)
   }
 
-  /** What is shown of calls with these numbers. */
-  valueOf(show: string, numbers: readonly (number | null)[]): number | null {
-    const known = shows.find((each) => each === show)
-    return known ? figureOf(known, [groupOf(numbers, percentsOf(known))]).value : null
-  }
-
   /**
-   * The time and the number of each call of a period, in the order of time; of calls that are counted it is null.
-   * @throws invalid_request if there are too many
+   * The figure of each window, the earliest first, found on a thread of its own.
+   * @throws invalid_request if they have too many calls
    */
-  async numbers(
-    projectId: number,
-    watched: Watched,
-    period: Period,
-  ): Promise<{ at: number; number: number | null }[]> {
-    const { of, show } = watched
+  async ofWindows(projectId: number, watched: Watched, windows: Windows) {
     const db = this.#options.store(projectId).readInBackground
-    const { measure, search } = readFiguresRequest({ ...this.queryOf(watched, period), of, show })
-    const listedAt = of === 'calls' ? 'calls.created_at' : 'calls.completed_at'
-    const question = { of: measure.of, by: [], percents: [], listedAt }
+    const period = { from: windows.firstEnd - windows.lengthMs, to: windows.lastEnd }
+    const { of, show: wanted } = watched
+    const { measure, search, show } = readFiguresRequest({
+      ...this.queryOf(watched, period),
+      of,
+      show: wanted,
+    })
+    const question = { of: measure.of, by: [], percents: [], listedAt: `calls.${timeOf(of).name}` }
     const { listed, total } = await this.#options.figures.ask(db, projectId, search, question)
-    if (total > numbersMax)
-      throw invalidRequest([{ field: 'filters', message: `find more than ${numbersMax} calls` }])
-    const { at, numbers } = listed ?? { at: [], numbers: [] }
-    return at
-      .map((each, place) => ({ at: each, number: numbers[place] ?? null }))
-      .map((each) => (Number.isNaN(each.number) ? { ...each, number: null } : each))
-      .sort((a, b) => a.at - b.at)
+    if (total > callsMax || !listed)
+      throw invalidRequest([{ field: 'filters', message: `find more than ${callsMax} calls` }])
+    return await this.#options.passes.figuresOfWindows(listed, show, windows)
   }
 }
 
 /** The column of the time by which calls are in a window. */
-function timeOf(of: string): SQL {
-  return sql`${of === 'calls' ? calls.createdAt : calls.completedAt}`
+function timeOf(of: string) {
+  return of === 'calls' ? calls.createdAt : calls.completedAt
 }

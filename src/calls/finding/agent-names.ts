@@ -3,13 +3,15 @@ import type { ReadDatabase } from '../../db/reader.ts'
 
 /** How many agents of one call it can be found by beside its own. Bounded, so that no write is slow. */
 const otherAgentsMax = 50
-/** Enough for the members that details begin with: the platform, and the agent's id and name. */
-const startChars = 1_500
+/** Enough for the members that details begin with: the platform, the agent and the direction. */
+const startChars = 2_000
 const text = '(?:[^"\\\\]|\\\\u.{4}|\\\\[^u])*'
 /** Within a text, quotation marks are escaped, so that this is always a key. */
 const timelineAgent = new RegExp(`"agentId":"(${text})"`, 'gs')
-const agentForm = new RegExp(
-  `^\\{"source":(?:null|"${text}"),"agent":\\{"id":"${text}","name":"(${text})"`,
+/** Version 1.0.0-rc.1 wrote no version of the agent. */
+const startForm = new RegExp(
+  `^\\{"source":(?:null|"${text}"),"agent":(?:null|\\{"id":"${text}","name":(?:null|"(?<agentName>${text})")` +
+    `(?:,"version":(?:null|"(?<agentVersion>${text})"))?\\}),"direction":(?:null|"(?<direction>${text})")`,
   's',
 )
 
@@ -17,10 +19,13 @@ const agentForm = new RegExp(
 export const detailsStart: SQL<string | null> = sql`
   (select substr(details, 1, ${sql.raw(`${startChars}`)}) from call_details where call_details.seq = calls.seq)`
 
-/** The agent's name from the start of details; null if it has none. */
-export function readAgentName(start: string | null): string | null {
-  const name = start === null ? undefined : agentForm.exec(start)?.[1]
-  return name ? JSON.parse(`"${name}"`) : null
+/** The agent's name and version and the direction, from the start of details; null for what is not known. */
+export function readDetailsStart(
+  start: string | null,
+): Record<'agentName' | 'agentVersion' | 'direction', string | null> {
+  const found = start === null ? undefined : startForm.exec(start)?.groups
+  const read = (name: string) => (found?.[name] ? JSON.parse(`"${found[name]}"`) : null)
+  return { agentName: read('agentName'), agentVersion: read('agentVersion'), direction: read('direction') }
 }
 
 /** The agents in a timeline, without the call's own, from the text of details: parsing it takes long. */
@@ -48,7 +53,7 @@ export async function readAgentNames(
     )
   return new Map(
     rows.flatMap(({ id, start }) => {
-      const name = readAgentName(start)
+      const name = readDetailsStart(start).agentName
       return name ? [[id, name] as const] : []
     }),
   )

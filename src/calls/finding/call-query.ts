@@ -1,6 +1,7 @@
 import type { FieldError } from '../../errors.ts'
+import { bareName, isNamed, isOneSlip, nearestName, unknownName } from '../../names.ts'
 import { splitValues } from '../../text/values.ts'
-import { callFilters, prefixOf, takesSeveral } from '../filters.ts'
+import { callFilters, filterNames, prefixOf, takesSeveral } from '../filters.ts'
 import { type Condition, readTime, toCondition, toMemberCondition } from './conditions.ts'
 import { newestFirst, type Place, type ReadCursor, type TimeOrder } from './place.ts'
 import { phrasesOf, readWordQuery, type WordQuery } from './word-query.ts'
@@ -35,6 +36,7 @@ export function readCallSearch(
   errors: FieldError[],
 ): CallSearch {
   const order = readOrder(query, orders, errors)
+  checkOnce(query, filterNames, errors)
   const search: CallSearch & { conditions: Condition[] } = { conditions: [], order }
   const take = (field: string, read: (values: string[]) => string | undefined) => {
     const values = valuesOf(query, field)
@@ -77,16 +79,41 @@ export function readCallSearch(
   return search
 }
 
+/**
+ * Adds to `errors` the parameters of `own` that were sent several times, and unknown ones that can only be meant as
+ * filters: those with a dot or a bracket, and those that are known but for case, `_`, `-` or one slip.
+ * @param own the parameters of the request beside filters
+ */
+export function checkParameters(query: CallQuery, own: readonly string[], errors: FieldError[]): void {
+  checkOnce(query, own, errors)
+  const known = [...filterNames, ...own]
+  for (const name of Object.keys(query)) {
+    if (known.some((one) => isNamed(name, one))) continue
+    const isMeant = (one: string) => bareName(name) === bareName(one) || isOneSlip(name, one)
+    if (/[.[]/.test(name) || known.some(isMeant))
+      errors.push({ field: name, message: unknownName(nearestName(name, known)) })
+  }
+}
+
+function checkOnce(query: CallQuery, names: readonly string[], errors: FieldError[]): void {
+  for (const name of names)
+    if ([query[name]].flat().length > 1 && !isSeveral(name))
+      errors.push({ field: name, message: 'takes one value, but was sent several times' })
+}
+
 export function isFiltered({ conditions, from, to, words }: CallSearch): boolean {
   return conditions.length > 0 || from !== undefined || to !== undefined || words !== undefined
+}
+
+function isSeveral(name: string): boolean {
+  return takesSeveral(name) || name === 'fields' || name === 'id'
 }
 
 /** The distinct values of a parameter, of most the last text alone; undefined if it was not sent. */
 export function valuesOf(query: CallQuery, name: string): string[] | undefined {
   const texts = query[name]
   if (texts === undefined) return undefined
-  const isSeveral = takesSeveral(name) || name === 'fields' || name === 'id'
-  return isSeveral ? [...new Set([texts].flat().flatMap(splitValues))] : [texts].flat().slice(-1)
+  return isSeveral(name) ? [...new Set([texts].flat().flatMap(splitValues))] : [texts].flat().slice(-1)
 }
 
 function readOrder(query: CallQuery, orders: readonly TimeOrder[], errors: FieldError[]): TimeOrder {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReviewMarks } from '../../db/schema.ts'
+import type { CallFilter } from '../filters.ts'
 import type { Call } from '../schemas.ts'
 
 /** How many members of a call's analysis it can be found by. Bounded, so that no write is slow. */
@@ -9,57 +10,58 @@ const analysisValuesMax = 200
 const valueCharsMax = 200
 
 /**
- * The values in call_values that a call can be found by: each string, number and boolean at the top level of its
+ * The values in `calls.value_list` that a call can be found by: each string, number and boolean at the top level of its
  * analysis, as `["analysis.KEY",VALUE]`, each label, the assignee and each mark of its review, the verdict on each criterion, the state of
- * its recording, and the agents beside its own. Triggers add what few calls have of the columns: see counts.ts.
+ * its recording, its direction, the version of its agent, and the agents beside its own.
  */
 export function valuesOf(
   { callAnalysis }: Pick<Call, 'callAnalysis'>,
-  {
-    review,
-    recording,
-    verdicts,
-  }: { review: ReviewMarks | null; recording: string | null; verdicts: Readonly<Record<string, string>> },
+  { review, verdicts, recording, agentVersion, direction }: Known,
   otherAgents: readonly string[],
 ): string[] {
   const marks = review ? reviewMarks.filter((mark) => review[mark]).map(markValue) : []
   const labels = new Set(review?.labels.map(labelValue))
   const assignees = review?.assignee ? [assigneeValue(review.assignee)] : []
-  const states = recording === null ? [] : [recordingValue(recording)]
+  const texts = Object.entries({ recording, agentVersion, direction }).flatMap(([name, text]) =>
+    text ? [toValue(name, text)] : [],
+  )
   const judged = Object.entries(verdicts).map(([id, verdict]) => verdictValue(id, verdict))
   const agents = otherAgents.map(agentValue)
-  return [...labels, ...assignees, ...marks, ...states, ...judged, ...agents, ...analysisValues(callAnalysis)]
+  return [...labels, ...assignees, ...marks, ...texts, ...judged, ...agents, ...analysisValues(callAnalysis)]
 }
+
+interface Known extends Partial<Record<ListedName, string | null>> {
+  review: ReviewMarks | null
+  verdicts: Readonly<Record<string, string>>
+}
+
+/** What a call has at most one text of, as the filters of these names find it. */
+type ListedName = Extract<CallFilter, { kind: 'listed' }>['name']
 
 const reviewMarks = ['reviewed', 'noted', 'flagged'] as const
 type ReviewMark = (typeof reviewMarks)[number]
 
-/** The value of a mark in call_values. */
+/** The value of a mark in `calls.value_list`. */
 export function markValue(mark: ReviewMark): string {
   return toValue(mark, true)
 }
 
-/** The value of a recording's state in call_values. */
-export function recordingValue(state: string): string {
-  return toValue('recording', state)
-}
-
-/** The value of a label in call_values. */
+/** The value of a label in `calls.value_list`. */
 export function labelValue(label: string): string {
   return hashed('label', label)
 }
 
-/** The value in call_values of the person who is to review a call. */
+/** The value in `calls.value_list` of the person who is to review a call. */
 export function assigneeValue(assignee: string): string {
   return hashed('assignee', assignee)
 }
 
-/** The value in call_values of the verdict on a criterion. */
+/** The value in `calls.value_list` of the verdict on a criterion. */
 function verdictValue(id: string, verdict: string): string {
   return toValue(`criterion.${id}`, verdict)
 }
 
-/** The value in call_values of an agent that took part in a call beside the call's own agent. */
+/** The value in `calls.value_list` of an agent that took part in a call beside the call's own agent. */
 export function agentValue(agentId: string): string {
   return hashed('otherAgentId', agentId)
 }
@@ -86,15 +88,15 @@ export function meaningsOf(text: string): (string | number | boolean)[] {
   return values
 }
 
-/** Writes a value as triggers do. */
-function toValue(name: string, value: unknown): string {
+/** A value as `calls.value_list` has it. */
+export function toValue(name: string, value: unknown): string {
   return JSON.stringify([name, value])
 }
 
-/** Whether a value in call_values is under this name, and not so long that only its hash is stored. */
-export function isUnder(value: SQL, name: string): SQL {
-  const start = JSON.stringify([name]).slice(0, -1)
-  return sql`${value} >= ${`${start},`} and ${value} < ${`${start}-`}`
+/** Whether a row of `calls` has no value under this name, which never has hashes. */
+export function isUnlisted(name: ListedName): SQL {
+  const start = JSON.stringify(`${JSON.stringify([name]).slice(0, -1)},`).slice(0, -1)
+  return sql`coalesce(instr(calls.value_list, ${start}), 0) = 0`
 }
 
 function hashed(name: string, value: unknown): string {

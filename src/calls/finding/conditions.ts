@@ -5,9 +5,10 @@ import { type CallFilter, criterionPrefix, noValue, prefixOf, verdicts } from '.
 import {
   agentValue,
   assigneeValue,
+  isUnlisted,
   labelValue,
   markValue,
-  recordingValue,
+  toValue,
   valuesMeant,
 } from './call-values.ts'
 import { beginsWithDigits, digitsOf, endsWithDigits, hasDigits, headText } from './number-words.ts'
@@ -63,10 +64,11 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
       const given = ofValues(stored, values)
       return values.includes(noValue) ? either(none, given) : given
     }
-    case 'state': {
-      if (!areAmong(filter.choices, values)) return oneOf(filter.choices)
-      const inState = ofValues(recordingValue, values)
-      return values.includes(noValue) ? either(without(isNull(calls[filter.column])), inState) : inState
+    case 'listed': {
+      const { name } = filter
+      if ('choices' in filter && !areAmong(filter.choices, values)) return oneOf(filter.choices)
+      const listed = ofValues((value) => toValue(name, value), values)
+      return values.includes(noValue) ? either(without(isUnlisted(name)), listed) : listed
     }
     case 'exact':
       // An unescaped plus arrives as a space.
@@ -99,6 +101,13 @@ function anyOf(values: readonly string[]): Condition {
 function isListed(values: readonly string[]): SQL {
   // Within an entry quotation marks are escaped, so that this is always a whole entry.
   return any(values.map((value) => sql`instr(calls.value_list, ${JSON.stringify(value)}) > 0`))
+}
+
+function isAmong(column: SQL, values: readonly (string | number | null)[]): SQL {
+  const [only] = values
+  return values.length === 1
+    ? sql`${column} = ${only}`
+    : sql`${column} in (select value from json_each(${JSON.stringify(values)}))`
 }
 
 /** Calls with any of the values but `none`, of which a call may have several. */
@@ -158,11 +167,11 @@ function anyValue(
   values: readonly (string | number | null)[],
   others: readonly string[] = [],
 ): Condition {
-  const own = any(
-    distinct(values).map((value) =>
-      value === null ? isNull(calls[column]) : sql`${calls[column]} = ${value}`,
-    ),
+  const some = isAmong(
+    sql`${calls[column]}`,
+    distinct(values).filter((value) => value !== null),
   )
+  const own = values.includes(null) ? sql`(${some} or ${isNull(calls[column])})` : some
   // All other calls are completed, and the live ones are few.
   const isLive = column === 'status' && values.every((value) => value === 'live')
   if (isLive) return ofLive(own)
@@ -174,11 +183,9 @@ function anyNumber(
   { column, digits }: { column: Column; digits: Column },
   numbers: readonly (string | null)[],
 ): Condition {
-  const checks = distinct(numbers).map(
-    (number) => sql`(${calls[digits]} = ${digitsOf(number ?? '')} and ${calls[column]} = ${number})`,
-  )
-  const words = distinct(numbers.map((number) => digitsOf(number ?? ''))).map(hasDigits)
-  return { check: any(checks), list: { kind: 'numbers', words, isWider: true } }
+  const ownDigits = distinct(numbers.map((number) => digitsOf(number ?? '')))
+  const check = sql`(${isAmong(sql`${calls[digits]}`, ownDigits)} and ${isAmong(sql`${calls[column]}`, numbers)})`
+  return { check, list: { kind: 'numbers', words: ownDigits.map(hasDigits), isWider: true } }
 }
 
 /** @param text must have a digit */

@@ -40,7 +40,7 @@ function groupingOf(filter: CallFilter): Grouping | null {
       return { kind: 'value', column: `calls.${calls[filter.column].name}` }
     case 'flag':
       return { kind: 'value', column: `iif(calls.${calls[filter.column].name}, 'true', 'false')` }
-    case 'state':
+    case 'listed':
     case 'given':
     case 'mark':
       return { kind: 'value', entries: filter.name, hasNone: true }

@@ -13,7 +13,7 @@ const facetValuesMax = 50
 /** The values that calls can be filtered by, the most frequent first. */
 export type CallFacets = { [Name in ValueFilter['name'] | (typeof listed)[number]]?: FacetValue[] }
 
-const listed = ['label', 'assignee'] as const
+const listed = ['label', 'assignee', 'agentVersion'] as const
 
 /** `label` is its name for people, if it differs from the value. */
 interface FacetValue {
@@ -31,7 +31,10 @@ export async function readFacets(
   const groupsBy = async (by: Grouping, wantsNewest = false) => {
     const search = { conditions: [], order: newestFirst }
     const question = { of: null, by: [by], percents: [], wantsNewest }
-    const { groups } = await figures.ask(db, projectId, search, question, { mayBeOld: true, newest: callsMax })
+    const { groups } = await figures.ask(db, projectId, search, question, {
+      mayBeOld: true,
+      newest: callsMax,
+    })
     return groups
   }
   const values = callFilters.flatMap((filter) => (filter.kind === 'value' ? [filter] : []))

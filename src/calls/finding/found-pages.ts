@@ -141,6 +141,18 @@ function hasPhrase(phrase: string): SQL {
   return sql`${servedDocument} like ${`%${escaped}%`} escape '\\'`
 }
 
+/** As many of the page's calls as have documents of at most `charsMax` together; at least one. */
+export function within(charsMax = Number.POSITIVE_INFINITY, page: FoundPage): FoundPage {
+  let chars = 0
+  const beyond = page.places.findIndex((place, at) => {
+    chars += place.chars
+    return at > 0 && chars > charsMax
+  })
+  if (beyond < 0) return page
+  const places = page.places.slice(0, beyond)
+  return { places, end: places.at(-1) ?? null }
+}
+
 /** The row number and the size of each call's document. */
 export function sizesOf(places: readonly FoundPlace[]): SizedRow[] {
   return places.map(({ seq, chars }) => [seq, chars])

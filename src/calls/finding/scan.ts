@@ -6,8 +6,7 @@ export interface Scan extends Period {
   projectId: number
   /** What else a row of `calls` must meet. */
   where: Statement
-  rows:
-    /** With \`newest\`, only about so many of the project's newest calls. */
+  rows: /** With \`newest\`, only about so many of the project's newest calls. */
     | { kind: 'created'; newest?: number }
     /** Those completed in a period. */
     | ({ kind: 'completed' } & Period)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
-import type { OpenDatabase } from '../../db/open.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
+import type { Core } from '../../core/core.ts'
+import type { Job } from '../../core/jobs.ts'
 import { inSlices } from '../../db/slices.ts'
 import { preparedQueries } from '../../db/store.ts'
 import {
@@ -12,9 +12,6 @@ import {
   segmentOf,
   segmentTable,
 } from '../../db/word-segments.ts'
-import type { WriteDatabase } from '../../db/write-database.ts'
-import type { Log } from '../../observability/log.ts'
-import { Background } from '../../threads/background.ts'
 import { Thread } from '../../threads/thread.ts'
 import { servedDocument } from '../document.ts'
 import type { CallWordsApi } from './call-words-worker.ts'
@@ -30,16 +27,6 @@ const charsPerSliceMax = 1_000_000
 /** A run skips calls that it has tried. Beyond this number, it tries the earliest again. */
 const knownMax = 1_000
 const idleMs = 60_000
-
-interface WordBacklogOptions {
-  /** Only the process that owns the folder indexes words. */
-  owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'onCommit'>
-  read: ReadDatabase
-  write: WriteDatabase
-  log: Pick<Log, 'error'>
-  now: () => number
-}
 
 interface CallRow {
   seq: number
@@ -86,48 +73,42 @@ const queries = preparedQueries((db) => ({
  * into words by a worker thread, which takes a second for the largest call.
  */
 export class WordBacklog {
-  readonly #options: WordBacklogOptions
+  readonly #core: Core
   readonly #words: Thread<CallWordsApi>
-  readonly #background: Background
+  readonly #job: Job
   /** The newest segment so far. */
   #newest = 0
 
-  constructor(options: WordBacklogOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
     this.#words = new Thread({
       script: new URL('./call-words-worker.ts', import.meta.url),
       name: 'The cutting of words',
       data: () => undefined,
       idleMs,
     })
-    this.#background = new Background({
-      work: async (signal) => {
-        await this.#indexAll(signal)
+    core.onClose(() => this.#words.close())
+    this.#job = core.jobs.add({
+      name: 'words',
+      run: async (turn) => {
+        await this.#indexAll(turn.signal)
         return await this.#nextMs()
       },
       delayMs,
       retryMs: againMs,
-      onFailure: (error) =>
-        options.log.error({ error }, 'Indexing the words of calls failed and will be tried again'),
-    })
-    options.database.onCommit(() => {
-      if (options.owner.isOwner) this.#background.soon(againMs)
+      commitMs: againMs,
+      failure: 'Indexing the words of calls failed',
     })
   }
 
-  /** Call it after each write of words. The process that owns the folder also calls it once to begin. */
+  /** Call it after each write of words. */
   schedule(): void {
-    if (this.#options.owner.isOwner) this.#background.soon()
+    this.#job.soon()
   }
 
   /** Indexes every call that is due now, except those that change meanwhile. */
   finish(): Promise<void> {
-    return this.#background.now()
-  }
-
-  async close(): Promise<void> {
-    await this.#background.close()
-    await this.#words.close()
+    return this.#job.now()
   }
 
   async #indexAll(signal: AbortSignal): Promise<void> {
@@ -141,13 +122,13 @@ export class WordBacklog {
 
   /** In how many milliseconds the next call is due: one in parts waits for more of them. */
   async #nextMs(): Promise<number | null> {
-    const next = await queries(this.#options.read).next.get()
-    return next ? Math.max(againMs, next.dueAt - this.#options.now()) : null
+    const next = await queries(this.#core.read).next.get()
+    return next ? Math.max(againMs, next.dueAt - this.#core.now()) : null
   }
 
   /** Skips calls in `tried` and adds those that it indexes. @returns whether more may wait than one slice takes */
   async #indexSlice(tried: Set<number>): Promise<boolean> {
-    const { read, now } = this.#options
+    const { read, now } = this.#core
     const behind = await queries(read).behind.all({ now: now(), tried: JSON.stringify([...tried]) })
     const sizes = behind.map(({ seq, chars }) => [seq, chars] as const)
     const [seqs = []] = inSlices(sizes, charsPerSliceMax)
@@ -165,7 +146,7 @@ export class WordBacklog {
   /** A search reads a segment in a third of the time once FTS5 has merged what came in little by little. */
   async #finishSegments(newest: number): Promise<void> {
     if (newest <= this.#newest) return
-    const { read, write } = this.#options
+    const { read, write } = this.#core
     const full = await read.all<{ segment: number }>(sql`
       select distinct segment from call_segments where segment >= ${this.#newest} and segment < ${newest}`)
     for (const { segment } of full) await write.run(optimizeSegment('call', segment))
@@ -174,7 +155,7 @@ export class WordBacklog {
 
   async #cut(seqs: readonly number[]): Promise<CallRow[]> {
     if (seqs.length === 0) return []
-    const rows = await queries(this.#options.read).documents.all({ seqs: JSON.stringify(seqs) })
+    const rows = await queries(this.#core.read).documents.all({ seqs: JSON.stringify(seqs) })
     const words = await this.#words.ask(
       'wordsOf',
       rows.map(({ document }) => document),
@@ -187,7 +168,7 @@ export class WordBacklog {
    * nodes index a call, the first one wins.
    */
   async #index(calls: readonly CallRow[]): Promise<void> {
-    const { write } = this.#options
+    const { write } = this.#core
     const rows = JSON.stringify(calls.map(({ seq, changeSeq, words }) => [seq, changeSeq, words]))
     const unchanged = sql`json_each(${rows})
       cross join calls_without_words as behind on behind.seq = value ->> 0

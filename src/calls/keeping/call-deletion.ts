@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { RecordHash } from '../../db/record-hash.ts'
+import type { Core } from '../../core/core.ts'
 import { calls, erasures, projects } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
 import type { Held } from './holds.ts'
 
 /** A call to delete, by its row number and its id. */
@@ -19,18 +18,12 @@ interface Deletion {
   after: readonly SQL[]
 }
 
-interface CallDeletionOptions {
-  store: StoreOf
-  recordHash: RecordHash
-  now: () => number
-}
-
 /** The only way to delete calls: with a ledger row for each. A trigger notes that their words are to be erased. */
 export class CallDeletion {
-  readonly #options: CallDeletionOptions
+  readonly #core: Core
 
-  constructor(options: CallDeletionOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Deletes calls in one transaction. Returns the row numbers of those deleted. @throws unavailable if a hold was just set */
@@ -39,7 +32,7 @@ export class CallDeletion {
     doomed: readonly DoomedCall[],
     { held, requestId, after }: Deletion,
   ): Promise<Set<number>> {
-    const { store, recordHash, now } = this.#options
+    const { store, recordHash, now } = this.#core
     const { writeWhenFull: write } = store(projectId)
     const chosen = doomed.filter(({ seq }) => !held.seqs.has(seq))
     const rows = JSON.stringify(chosen.map(({ seq, id }) => [seq, recordHash(projectId, 'call', id)]))

@@ -1,8 +1,7 @@
 import { type AnyColumn, eq, type SQL, sql } from 'drizzle-orm'
-import type { SettingsOf } from '../../db/project-settings.ts'
+import type { Core } from '../../core/core.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { alerts, callSets, calls, callViews } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
 import { invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
 import type { Condition } from '../finding/conditions.ts'
@@ -22,17 +21,12 @@ interface AskedCalls {
   before?: string | undefined
 }
 
-interface CallSelectionsOptions {
-  store: StoreOf
-  settingsOf: SettingsOf
-}
-
 /** Finds calls by number, by ids or by time. */
 export class CallSelections {
-  readonly #options: CallSelectionsOptions
+  readonly #core: Core
 
-  constructor(options: CallSelectionsOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /** Selects the row numbers of the calls as `seq`. @throws invalid_request */
@@ -75,7 +69,7 @@ export class CallSelections {
   /** The ids of saved views that mention the number, in a filter, in the search text or in their name, and of such queues. */
   async viewsOf(projectId: number, number: string): Promise<string[]> {
     const matcher = await this.matcher(projectId, number)
-    const { read } = this.#options.store(projectId)
+    const { read } = this.#core.store(projectId)
     const views = await read
       .select({ id: callViews.id, name: callViews.name, query: callViews.query })
       .from(callViews)
@@ -92,7 +86,7 @@ export class CallSelections {
   /** The ids of alerts that mention the number, in a filter or in their name. */
   async alertsOf(projectId: number, number: string): Promise<string[]> {
     const matcher = await this.matcher(projectId, number)
-    const rows = await this.#options
+    const rows = await this.#core
       .store(projectId)
       .read.select({ id: alerts.id, rule: alerts.rule })
       .from(alerts)
@@ -111,7 +105,7 @@ export class CallSelections {
     number: string,
   ): Promise<{ changes: number[]; waiting: number[] }> {
     const matcher = await this.matcher(projectId, number)
-    const { read } = this.#options.store(projectId)
+    const { read } = this.#core.store(projectId)
     const mentioning = async (messages: SQL) => {
       const found: number[] = []
       for (let last = 0; ; ) {
@@ -138,7 +132,7 @@ export class CallSelections {
 
   /** @throws invalid_request for what is no whole number */
   async matcher(projectId: number, number: string | undefined): Promise<NumberMatcher> {
-    const { country } = await this.#options.settingsOf(projectId)
+    const { country } = await this.#core.settingsOf(projectId)
     // Loaded only when needed: the library takes 15 MB.
     const { numberMatcher } = await import('./phone-number.ts')
     const matcher = number?.isWellFormed() ? numberMatcher(number, country) : null

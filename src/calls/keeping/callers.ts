@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import { calls } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
 import { notFound } from '../../errors.ts'
 import { toIso } from '../../text/instant.ts'
 import type { Condition } from '../finding/conditions.ts'
@@ -21,31 +21,30 @@ export interface CallerRecord {
   lastAt: string | null
 }
 
-interface CallersOptions {
-  store: StoreOf
+interface CallersParts {
   selections: CallSelections
   holds: Holds
-  address: CallerAddress
+  addresses: CallerAddress
 }
 
 /** The people behind phone numbers. Requests name them by an address that does not show the number. */
 export class Callers {
-  readonly #options: CallersOptions
+  readonly #parts: Core & CallersParts
 
-  constructor(options: CallersOptions) {
-    this.#options = options
+  constructor(core: Core, parts: CallersParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** The address of a whole phone number, however it is written. @throws invalid_request */
   async find(projectId: number, number: string): Promise<{ id: string }> {
-    const { selections, address } = this.#options
+    const { selections, addresses } = this.#parts
     const { text } = await selections.matcher(projectId, number)
-    return { id: address.write(projectId, text) }
+    return { id: addresses.write(projectId, text) }
   }
 
   /** @throws not_found */
   async get(projectId: number, id: string): Promise<CallerRecord> {
-    const { store, selections, holds } = this.#options
+    const { store, selections, holds } = this.#parts
     const number = this.#numberOf(projectId, id)
     const db = store(projectId).readForConsole
     const selection = await selections.of(db, projectId, { number })
@@ -65,14 +64,14 @@ export class Callers {
 
   /** The holds on the number itself. @throws not_found */
   async holds(projectId: number, id: string): Promise<HoldRecord[]> {
-    const { selections, holds } = this.#options
+    const { selections, holds } = this.#parts
     const { matches } = await selections.matcher(projectId, this.#numberOf(projectId, id))
     return (await holds.list(projectId)).filter(({ number }) => number !== null && matches(number))
   }
 
   /** What the person's calls meet. @throws not_found */
   async conditionOf(projectId: number, id: string): Promise<Condition> {
-    const { store, selections } = this.#options
+    const { store, selections } = this.#parts
     return await selections.conditionOf(
       store(projectId).readForConsole,
       projectId,
@@ -81,7 +80,7 @@ export class Callers {
   }
 
   #numberOf(projectId: number, id: string): string {
-    const number = this.#options.address.read(projectId, id)
+    const number = this.#parts.addresses.read(projectId, id)
     if (number === null) throw notFound('There is no such person.')
     return number
   }

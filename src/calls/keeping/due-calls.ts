@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { Turn } from '../../core/jobs.ts'
 import { inSlices } from '../../db/slices.ts'
 
 /** How many characters of documents a slice writes, in about 10 ms of the writer's time. */
@@ -11,7 +11,7 @@ interface DueCallsOptions<Call> {
   read: (last: Call | undefined) => Promise<Call[]>
   /** Returns false to stop. */
   write: (slice: Call[]) => Promise<boolean>
-  signal: AbortSignal
+  turn: Turn
 }
 
 /**
@@ -21,7 +21,7 @@ interface DueCallsOptions<Call> {
 export async function writeDueCalls<Call extends { chars: number }>({
   read,
   write,
-  signal,
+  turn,
 }: DueCallsOptions<Call>): Promise<boolean> {
   for (let last: Call | undefined; ; ) {
     const due = await read(last)
@@ -29,10 +29,8 @@ export async function writeDueCalls<Call extends { chars: number }>({
     last = due.at(-1)
     const sizes = due.map(({ chars }, at) => [at, chars] as const)
     for (const positions of inSlices(sizes, sliceChars)) {
-      signal.throwIfAborted()
-      const startedAt = performance.now()
       if (!(await write(positions.flatMap((at) => due[at] ?? [])))) return false
-      await sleep(performance.now() - startedAt)
+      await turn.rest()
     }
   }
 }

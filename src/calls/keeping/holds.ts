@@ -1,12 +1,10 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
-import type { AuditTrail } from '../../audit/audit-trail.ts'
 import { rowOfCall } from '../../audit/targets.ts'
-import type { SettingsOf } from '../../db/project-settings.ts'
+import type { Core } from '../../core/core.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
-import type { RecordHash } from '../../db/record-hash.ts'
 import { ownsProject, type Requirement } from '../../db/requirements.ts'
 import { calls, erasures, holds, projects } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
+import type { Erasure } from '../../erasure/erasure.ts'
 import { AppError, callNotFound, type FieldError, invalidRequest, notFound } from '../../errors.ts'
 import type { ActedBy } from '../../identity.ts'
 import { newId } from '../../ids.ts'
@@ -42,14 +40,8 @@ export interface Held {
   isAsSeen: Requirement
 }
 
-interface HoldsOptions {
-  store: StoreOf
-  audit: Pick<AuditTrail, 'entry'>
-  recordHash: RecordHash
-  settingsOf: SettingsOf
-  /** Erases what a committed deletion leaves in free pages and logs. */
-  erasure: { schedule(projectId: number): void }
-  now: () => number
+interface HoldsParts {
+  erasure: Pick<Erasure, 'schedule'>
 }
 
 /**
@@ -57,15 +49,15 @@ interface HoldsOptions {
  * those that arrive later.
  */
 export class Holds {
-  readonly #options: HoldsOptions
+  readonly #parts: Core & HoldsParts
 
-  constructor(options: HoldsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: HoldsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** @throws invalid_request; not_found for an unknown call; forbidden unless `by` owns the project */
   async set(projectId: number, input: NewHold, by?: ActedBy): Promise<HoldRecord> {
-    const { store, audit, now } = this.#options
+    const { store, audit, now } = this.#parts
     const { write } = store(projectId)
     const { callId = null, number = null, reason, createdBy = null } = input
     await this.#refuse(projectId, input)
@@ -84,12 +76,12 @@ export class Holds {
 
   /** Oldest first. */
   async list(projectId: number): Promise<HoldRecord[]> {
-    return (await this.#read(this.#options.store(projectId).read, projectId)).map(toRecord)
+    return (await this.#read(this.#parts.store(projectId).read, projectId)).map(toRecord)
   }
 
   /** Lifts a hold. Its number and reason are erased like a deleted call. @throws not_found, forbidden */
   async lift(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; lifted: true }> {
-    const { store, audit, erasure, now } = this.#options
+    const { store, audit, erasure, now } = this.#parts
     const { write } = store(projectId)
     const isThis = and(eq(holds.projectId, projectId), eq(holds.id, id))
     const [hold] = await write.select().from(holds).where(isThis)
@@ -109,7 +101,7 @@ export class Holds {
 
   /** The holds that cover a call. @throws not_found */
   async ofCall(projectId: number, id: string): Promise<HoldRecord[]> {
-    const { read } = this.#options.store(projectId)
+    const { read } = this.#parts.store(projectId)
     const [call] = await read
       .select({ id: calls.id, callerNumber: calls.callerNumber, calledNumber: calls.calledNumber })
       .from(calls)
@@ -153,13 +145,13 @@ export class Holds {
   /** A call is named by its keyed hash, so that nothing of it outlasts it in the audit trail; a number not at all. */
   #targetOf({ id, projectId, callId }: Pick<Hold, 'id' | 'projectId' | 'callId'>) {
     if (callId === null) return { target: id, targetRef: id }
-    const target = `${this.#options.recordHash(projectId, 'call', callId)}: ${id}`
+    const target = `${this.#parts.recordHash(projectId, 'call', callId)}: ${id}`
     return { target, targetRef: rowOfCall(projectId, callId) }
   }
 
   /** The test whether a hold covers a call, and the last digits that such calls have. */
   async #coverage(projectId: number, all: readonly Hold[]) {
-    const { country } = await this.#options.settingsOf(projectId)
+    const { country } = await this.#parts.settingsOf(projectId)
     const { numberMatcher } = await import('./phone-number.ts')
     const matchers = new Map(
       all.flatMap(({ id, number }) => {

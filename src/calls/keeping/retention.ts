@@ -1,11 +1,10 @@
-import { and, count, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
-import { type AuditTrail, countOf } from '../../audit/audit-trail.ts'
-import type { Lease } from '../../db/lease.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
+import { count, eq, type SQL, sql } from 'drizzle-orm'
+import { countOf } from '../../audit/audit-trail.ts'
+import type { Core } from '../../core/core.ts'
+import { Daily, isOfToday } from '../../core/daily.ts'
+import type { Job, Turn } from '../../core/jobs.ts'
 import { calls, projects } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
-import type { Log } from '../../observability/log.ts'
-import { Background } from '../../threads/background.ts'
+import type { Erasure } from '../../erasure/erasure.ts'
 import type { CallDeletion } from './call-deletion.ts'
 import { dueCallsMax, writeDueCalls } from './due-calls.ts'
 import type { Holds } from './holds.ts'
@@ -13,21 +12,11 @@ import type { Holds } from './holds.ts'
 const dayMs = 86_400_000
 /** How often settings are checked, since another process may change them. */
 const checkMs = 60_000
-const retryMs = 60_000
 
-interface RetentionOptions {
-  /** Only the process that owns the folder deletes what is due. */
-  owner: { readonly isOwner: boolean }
-  read: ReadDatabase
-  store: StoreOf
+interface RetentionParts {
   holds: Holds
   deletion: CallDeletion
-  audit: Pick<AuditTrail, 'progress' | 'expire'>
-  erasure: { schedule(projectId: number): void }
-  lease: Pick<Lease, 'take' | 'release'>
-  /** Milliseconds since 1970. */
-  now: () => number
-  log: Pick<Log, 'error'>
+  erasure: Pick<Erasure, 'schedule'>
 }
 
 /** A call to delete, with its place in their order. */
@@ -44,37 +33,36 @@ interface DueCall {
  * or when that arrived; an imported call at its end, `createdAt` plus `duration`.
  */
 export class Retention {
-  readonly #options: RetentionOptions
-  readonly #background: Background
-  /** When each project was last done, and with which setting. */
-  readonly #done = new Map<number, { retainDays: number; at: number }>()
+  readonly #parts: Core & RetentionParts
+  readonly #job: Job
+  readonly #daily: Daily
   #auditDoneAt = Number.NEGATIVE_INFINITY
 
-  constructor(options: RetentionOptions) {
-    this.#options = options
-    this.#background = new Background({
-      work: (signal) => this.#run(signal),
+  constructor(core: Core, parts: RetentionParts) {
+    this.#parts = { ...core, ...parts }
+    this.#daily = new Daily({ ...core, days: projects.retainDays })
+    this.#job = core.jobs.add({
+      name: 'retention',
+      run: (turn) => this.#run(turn),
       everyMs: checkMs,
-      delayMs: 0,
-      retryMs,
-      onFailure: (error) =>
-        options.log.error({ error }, 'Deleting expired records failed and will be tried again'),
+      retryMs: checkMs,
+      failure: 'Deleting expired records failed',
     })
   }
 
-  /** Runs now, daily, and soon after a setting has changed, in the process that owns the folder. */
+  /** Call it after a changed setting. */
   schedule(): void {
-    if (this.#options.owner.isOwner) this.#background.soon()
+    this.#job.soon()
   }
 
   /** Deletes what is due, unless it was done today. */
   async run(): Promise<void> {
-    if (this.#options.owner.isOwner) await this.#background.now()
+    if (this.#parts.owner.isOwner) await this.#job.now()
   }
 
   /** How many calls would be deleted if calls were kept for so many days. */
   async countDue(projectId: number, retainDays: number): Promise<number> {
-    const { store, holds } = this.#options
+    const { store, holds } = this.#parts
     const { readInBackground } = store(projectId)
     const due = isDue(projectId, this.#dueBefore(retainDays))
     const [row] = await readInBackground.select({ calls: count() }).from(calls).where(due)
@@ -82,51 +70,33 @@ export class Retention {
     return (row?.calls ?? 0) - held.seqs.size
   }
 
-  /** Stops after the current slice. The next start does the rest. */
-  async close(): Promise<void> {
-    await this.#background.close()
-    await this.#options.lease.release().catch(() => undefined)
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    const { read, audit, lease, now } = this.#options
-    if (!(await lease.take())) return
-    const open = await read
-      .select({ projectId: projects.id, retainDays: sql<number>`${projects.retainDays}` })
-      .from(projects)
-      .where(and(isNotNull(projects.retainDays), isNull(projects.deletedAt)))
-    // Turning retention off and on again requests a new run.
-    for (const projectId of this.#done.keys())
-      if (!open.some((project) => project.projectId === projectId)) this.#done.delete(projectId)
-    for (const { projectId, retainDays } of open) {
-      const done = this.#done.get(projectId)
-      if (done?.retainDays === retainDays && isOfToday(done.at, now())) continue
-      const isDone = await this.#deleteDue(projectId, retainDays, signal)
-      if (isDone) this.#done.set(projectId, { retainDays, at: now() })
-    }
+  async #run(turn: Turn): Promise<void> {
+    const { audit, now } = this.#parts
+    if (!(await turn.isMine())) return
+    await this.#daily.run((projectId, retainDays) => this.#deleteDue(projectId, retainDays, turn))
     if (isOfToday(this.#auditDoneAt, now())) return
-    await audit.expire(signal)
+    await audit.expire(turn.signal)
     this.#auditDoneAt = now()
   }
 
   #dueBefore(retainDays: number): number {
-    return this.#options.now() - retainDays * dayMs
+    return this.#parts.now() - retainDays * dayMs
   }
 
   /** @returns false if it stopped because the setting changed or another node does the work */
-  async #deleteDue(projectId: number, retainDays: number, signal: AbortSignal): Promise<boolean> {
-    const { lease, erasure } = this.#options
+  async #deleteDue(projectId: number, retainDays: number, turn: Turn): Promise<boolean> {
+    const { erasure } = this.#parts
     const before = this.#dueBefore(retainDays)
     let deleted = 0
     try {
       return await writeDueCalls<DueCall>({
         read: (last) => this.#readDue(projectId, before, last),
         write: async (slice) => {
-          if (!(await this.#isAsked(projectId, retainDays)) || !(await lease.take())) return false
+          if (!(await this.#isAsked(projectId, retainDays)) || !(await turn.isMine())) return false
           deleted += await this.#deleteSlice(projectId, slice, { before, deleted })
           return true
         },
-        signal,
+        turn,
       })
     } finally {
       if (deleted > 0) erasure.schedule(projectId)
@@ -135,7 +105,7 @@ export class Retention {
 
   /** Whether the setting is unchanged. Reads the database, since cached settings may be older. */
   async #isAsked(projectId: number, retainDays: number): Promise<boolean> {
-    const [project] = await this.#options.read
+    const [project] = await this.#parts.read
       .select({ retainDays: projects.retainDays })
       .from(projects)
       .where(eq(projects.id, projectId))
@@ -148,7 +118,7 @@ export class Retention {
     slice: readonly DueCall[],
     { before, deleted }: { before: number; deleted: number },
   ): Promise<number> {
-    const { store, holds, deletion, audit } = this.#options
+    const { store, holds, deletion, audit } = this.#parts
     const selection = sql`select value as seq from json_each(${JSON.stringify(slice.map(({ seq }) => seq))})`
     const held = await holds.among(store(projectId).writeWhenFull, projectId, selection)
     const target = sql`${countOf('call', deleted)} || ${` completed before ${minuteOf(before)}`}`
@@ -159,7 +129,7 @@ export class Retention {
   /** The next calls that are due, oldest first, after the previous ones. */
   async #readDue(projectId: number, before: number, last: DueCall | undefined): Promise<DueCall[]> {
     const { createdAt, id } = last ?? { createdAt: -1, id: '' }
-    return await this.#options
+    return await this.#parts
       .store(projectId)
       .readInBackground.select({
         seq: calls.seq,
@@ -185,9 +155,4 @@ function isDue(projectId: number, before: number): SQL {
 /** ISO 8601, UTC, to the minute. */
 function minuteOf(time: number): string {
   return `${new Date(time).toISOString().slice(0, 16)}Z`
-}
-
-function isOfToday(at: number, now: number): boolean {
-  // A time in the future was written before the clock was corrected.
-  return Math.abs(now - at) < dayMs
 }

@@ -1,28 +1,17 @@
 import { isNotNull, type SQL, sql } from 'drizzle-orm'
-import { type AuditTrail, byService } from '../../audit/audit-trail.ts'
-import type { Lease } from '../../db/lease.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
+import { byService } from '../../audit/audit-trail.ts'
+import type { Core } from '../../core/core.ts'
+import type { Job, Turn } from '../../core/jobs.ts'
 import { calls, projects } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
-import type { Log } from '../../observability/log.ts'
 import { spanMs } from '../../text/time-span.ts'
-import { Background } from '../../threads/background.ts'
 import type { Ingest } from '../writing/ingest.ts'
 import { heardEveryMs } from '../writing/merge.ts'
 import { dueCallsMax, writeDueCalls } from './due-calls.ts'
 
 const checkMs = 60_000
-const retryMs = 60_000
 
-interface SilenceOptions {
-  read: ReadDatabase
-  store: StoreOf
+interface SilenceParts {
   ingest: Pick<Ingest, 'endSilent'>
-  audit: Pick<AuditTrail, 'record'>
-  lease: Pick<Lease, 'take' | 'release'>
-  /** Milliseconds since 1970. */
-  now: () => number
-  log: Pick<Log, 'error'>
 }
 
 /** A live call of which nothing was heard. */
@@ -34,40 +23,28 @@ interface SilentCall {
 
 /** Completes live calls of which nothing was heard for as long as their project waits. Checks every minute. */
 export class Silence {
-  readonly #options: SilenceOptions
-  readonly #background: Background
+  readonly #parts: Core & SilenceParts
+  readonly #job: Job
 
-  constructor(options: SilenceOptions) {
-    this.#options = options
-    this.#background = new Background({
-      work: (signal) => this.#run(signal),
+  constructor(core: Core, parts: SilenceParts) {
+    this.#parts = { ...core, ...parts }
+    this.#job = core.jobs.add({
+      name: 'silence',
+      run: (turn) => this.#run(turn),
       everyMs: checkMs,
-      delayMs: 0,
-      retryMs,
-      onFailure: (error) =>
-        options.log.error({ error }, 'Completing silent calls failed and will be tried again'),
+      retryMs: checkMs,
+      failure: 'Completing silent calls failed',
     })
   }
 
-  /** Checks now and from now on. Only the process that owns the folder may. */
-  start(): void {
-    this.#background.soon()
-  }
-
   /** Completes every call that is due now. */
-  async run(): Promise<void> {
-    await this.#background.now()
+  run(): Promise<void> {
+    return this.#job.now()
   }
 
-  /** Stops after the current slice. The next start does the rest. */
-  async close(): Promise<void> {
-    await this.#background.close()
-    await this.#options.lease.release().catch(() => undefined)
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    const { read, lease, now } = this.#options
-    if (!(await lease.take())) return
+  async #run(turn: Turn): Promise<void> {
+    const { read, now } = this.#parts
+    if (!(await turn.isMine())) return
     const settings = await read
       .selectDistinct({ after: sql<string>`${projects.endSilentAfter}` })
       .from(projects)
@@ -76,23 +53,23 @@ export class Silence {
       // An arrival within a minute of an earlier one is not noted.
       const before = now() - spanMs(after) - heardEveryMs
       for (const { projectId } of await read.all<{ projectId: number }>(dueProjects(after, before)))
-        await this.#endSilent(projectId, after, before, signal)
+        await this.#endSilent(projectId, after, before, turn)
     }
   }
 
-  async #endSilent(projectId: number, after: string, before: number, signal: AbortSignal): Promise<void> {
-    const { store, ingest, audit, lease } = this.#options
+  async #endSilent(projectId: number, after: string, before: number, turn: Turn): Promise<void> {
+    const { store, ingest, audit } = this.#parts
     let ended = 0
     try {
       await writeDueCalls<SilentCall>({
         read: (last) => store(projectId).read.all(dueCalls(projectId, after, before, last)),
         write: async (slice) => {
-          if (!(await lease.take())) return false
+          if (!(await turn.isMine())) return false
           const ids = slice.map(({ id }) => id)
           ended += await ingest.endSilent(projectId, ids, before)
           return true
         },
-        signal,
+        turn,
       })
     } finally {
       const target = `${ended} ${ended === 1 ? 'call' : 'calls'} silent for ${after}`

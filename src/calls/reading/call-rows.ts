@@ -6,7 +6,7 @@ import { inSlices } from '../../db/slices.ts'
 import { callNotFound, type FieldError } from '../../errors.ts'
 import { listedColumns } from '../call-head.ts'
 import { readFirstWords, readSummary, servedDocument } from '../document.ts'
-import { detailsStart, readAgentName } from '../finding/agent-names.ts'
+import { detailsStart, readDetailsStart } from '../finding/agent-names.ts'
 import { type CallQuery, type CallSearch, valuesOf } from '../finding/call-query.ts'
 import { type Condition, hasId } from '../finding/conditions.ts'
 import { type FoundPlace, totalMax } from '../finding/find-calls.ts'
@@ -58,6 +58,7 @@ export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   /** Who speaks when; null for a call without turns, and where a page has too many long calls. */
   talkTimeline: TalkTimeline | null
   agentName: string | null
+  agentVersion: string | null
   costUsd: number | null
   latencyMs: number | null
   /** How many criteria passed, and how many were judged. */
@@ -274,6 +275,7 @@ function toRow(
 ): CallRow {
   const { seq, changeSeq: _, chars: __, document, timeline: ___, ...listed } = head
   const { detailsStart, passed, judged, heardAt, ...shown } = listed
+  const { agentName, agentVersion } = readDetailsStart(detailsStart)
   const summary = readSummary(document)
   return {
     ...shown,
@@ -282,7 +284,8 @@ function toRow(
     summary,
     criteria: { passed, judged },
     heardAt: heardAt === null ? null : new Date(heardAt).toISOString(),
-    agentName: readAgentName(detailsStart),
+    agentName,
+    agentVersion,
     match,
     said: summary === null && match === null ? readFirstWords(document) : null,
     talkTimeline: timelines.get(seq) ?? null,

@@ -3,7 +3,7 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { csvLine } from '../../text/csv.ts'
 import { escapeLineEnds } from '../../text/lines.ts'
-import { briefDetails, detailsBeside, documentInForm } from '../details.ts'
+import { briefDetails, currentDetails, detailsBeside, documentInForm } from '../details.ts'
 import type { JsonBytes } from '../document.ts'
 import { servedDocument } from '../document.ts'
 import { columnsOf, detailCell, isDetailColumn, pickFields, readStart } from './fields.ts'
@@ -12,7 +12,7 @@ import { columnsOf, detailCell, isDetailColumn, pickFields, readStart } from './
 const occurredAtField = sql`coalesce(',"occurredAt":"' || strftime('%Y-%m-%dT%H:%M:%S', occurred_at / 1000, 'unixepoch')
   || printf('.%03dZ"', occurred_at % 1000), '')`
 const metadataField = sql`coalesce(',"metadata":' || metadata, '')`
-const detailsField = sql`coalesce(',"details":' || details, '')`
+const detailsField = sql`coalesce(',"details":' || ${currentDetails}, '')`
 
 const queries = preparedQueries((db) => {
   const wanted = sql`json_each(${sql.placeholder('seqs')}) as wanted`

@@ -1,6 +1,13 @@
 import { type FieldError, invalidRequest } from '../../errors.ts'
-import { callFilters, prefixOf } from '../filters.ts'
-import { type CallQuery, type CallSearch, readCallSearch, valuesOf } from '../finding/call-query.ts'
+import { isNamed } from '../../names.ts'
+import { filterNames, prefixOf } from '../filters.ts'
+import {
+  type CallQuery,
+  type CallSearch,
+  checkParameters,
+  readCallSearch,
+  valuesOf,
+} from '../finding/call-query.ts'
 import { type ReadCursor, timeOrders } from '../finding/place.ts'
 import { callFields, columns, isDetailColumn } from './fields.ts'
 import type { CallParts } from './forms.ts'
@@ -15,19 +22,12 @@ interface ListRequest extends CallParts {
   offset: number
 }
 
-const listParameters = new Set<string>([
-  'limit',
-  'offset',
-  'cursor',
-  'order',
-  'fields',
-  'details',
-  ...callFilters.map(({ name }) => name),
-])
+/** The parameters of a list of calls beside filters. */
+const listParameters = ['limit', 'offset', 'cursor', 'order', 'fields', 'details']
 
 /** Whether a list of calls has this parameter; others have no effect. */
 export function isListParameter(name: string): boolean {
-  return listParameters.has(name) || prefixOf(name) !== undefined
+  return [...filterNames, ...listParameters].some((one) => isNamed(name, one))
 }
 
 /**
@@ -49,6 +49,7 @@ export function readListRequest(
   { isCsv, readCursor }: { isCsv: boolean; readCursor: ReadCursor },
 ): ListRequest {
   const errors: FieldError[] = []
+  checkParameters(query, listParameters, errors)
   const [limit, offset] = [readCount(query, 'limit', errors), readCount(query, 'offset', errors)]
   const search = readCallSearch(query, { orders: timeOrders, readCursor }, errors)
   const fields = readFields(query, isCsv, errors)

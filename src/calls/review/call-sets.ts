@@ -1,8 +1,6 @@
 import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
-import type { ReadDatabase } from '../../db/reader.ts'
+import type { Core } from '../../core/core.ts'
 import { callSetSlices, callSets } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
-import type { WriteDatabase } from '../../db/write-database.ts'
 import { forbidden, notFound } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { CallQuery } from '../finding/call-query.ts'
@@ -56,25 +54,21 @@ export interface ReviewQueue {
   createdAt: string
 }
 
-interface CallSetsOptions {
-  store: StoreOf
-  read: ReadDatabase
-  write: WriteDatabase
+interface CallSetsParts {
   holds: Pick<Holds, 'among'>
-  now: () => number
 }
 
 /** The calls of a list, frozen at one moment. A deleted call leaves its sets. */
 export class CallSets {
-  readonly #options: CallSetsOptions
+  readonly #parts: Core & CallSetsParts
 
-  constructor(options: CallSetsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: CallSetsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** @throws invalid_request for a query that cannot be read; forbidden when the person has too many sets */
   async create(projectId: number, personId: string, { name, query = {}, ids }: AskedSet): Promise<FrozenSet> {
-    const { store, holds, now } = this.#options
+    const { store, holds, now } = this.#parts
     const { readInBackground, write } = store(projectId)
     const most = name === undefined ? callsMax : queueCallsMax
     const { seqs, isCapped } = ids
@@ -108,7 +102,7 @@ export class CallSets {
 
   /** The person's queues, newest first. */
   async queues(projectId: number, personId: string): Promise<ReviewQueue[]> {
-    const { store, now } = this.#options
+    const { store, now } = this.#parts
     const ofSet = sql`from call_set_slices cross join json_each(seqs) as one
       cross join calls on calls.seq = one.value where set_id = call_sets.id`
     const rows = await store(projectId)
@@ -134,7 +128,7 @@ export class CallSets {
 
   /** @throws not_found unless it is the person's */
   async delete(projectId: number, personId: string, id: string): Promise<{ id: string; deleted: true }> {
-    const { rowsAffected } = await this.#options
+    const { rowsAffected } = await this.#parts
       .store(projectId)
       .write.delete(callSets)
       .where(and(eq(callSets.projectId, projectId), eq(callSets.personId, personId), eq(callSets.id, id)))
@@ -144,7 +138,7 @@ export class CallSets {
 
   /** Deletes the sets whose time is over, in every project. One whose calls are being changed waits for that. */
   async expire(): Promise<void> {
-    const { read, write, now } = this.#options
+    const { read, write, now } = this.#parts
     const isOver = sql`kept_until < ${now()} and due_at is null`
     // Read first, since a write needs the primary.
     const over = await read.select({ id: callSets.id }).from(callSets).where(isOver)
@@ -157,7 +151,7 @@ export class CallSets {
   }
 
   async #seqsOf(projectId: number, ids: readonly string[]): Promise<number[]> {
-    const rows = await this.#options
+    const rows = await this.#parts
       .store(projectId)
       .read.select({ seq: sql<number>`calls.seq` })
       .from(sql`json_each(${JSON.stringify([...new Set(ids)])}) as wanted cross join calls
@@ -172,7 +166,7 @@ export class CallSets {
     query: CallQuery,
     most: number,
   ): Promise<{ seqs: number[]; isCapped: boolean }> {
-    const { readInBackground } = this.#options.store(projectId)
+    const { readInBackground } = this.#parts.store(projectId)
     const { search } = await readSearchBox(readInBackground, projectId, query)
     const pages = new FoundPages(readInBackground, projectId, search)
     const seqs: number[] = []

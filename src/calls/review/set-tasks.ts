@@ -1,15 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import type { Lease } from '../../db/lease.ts'
-import type { OpenDatabase } from '../../db/open.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
+import type { Core } from '../../core/core.ts'
+import type { Job, Turn } from '../../core/jobs.ts'
 import { callSets, members } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
-import type { WriteDatabase } from '../../db/write-database.ts'
 import { type AppError, invalidRequest } from '../../errors.ts'
 import { type ActedBy, mayDo, type Role, type SignedIn } from '../../identity.ts'
-import type { Log } from '../../observability/log.ts'
-import { Background } from '../../threads/background.ts'
 import type { Calls } from '../calls.ts'
 import { noSuchSet } from './call-sets.ts'
 import type { Reviews } from './reviews.ts'
@@ -21,6 +15,7 @@ const checkMs = 60_000
 const leaseRetryMs = 1_000
 /** How soon after a commit the owner looks whether another process has asked. */
 const lookMs = 250
+const failure = 'Changing many calls failed'
 
 /** What is done to all calls of a set, and for whom. Without a change, they are deleted. */
 interface SetTask {
@@ -47,18 +42,9 @@ export interface TaskState {
   failed: number
 }
 
-interface SetTasksOptions {
-  /** Only the process that owns the folder carries them out. */
-  owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'isLocal' | 'onCommit'>
-  store: StoreOf
-  read: ReadDatabase
-  write: WriteDatabase
+interface SetTasksParts {
   reviews: Pick<Reviews, 'changeMany'>
   calls: Pick<Calls, 'deleteAll'>
-  lease: Pick<Lease, 'take' | 'release'>
-  now: () => number
-  log: Pick<Log, 'error'>
 }
 
 const openSets = sql`${callSets} join projects on projects.id = call_sets.project_id and deleted_at is null`
@@ -80,37 +66,25 @@ interface DueSlice {
  * ten seconds, in which it can be taken back; nothing is written before. A restart goes on with the slice that was under way.
  */
 export class SetTasks {
-  readonly #options: SetTasksOptions
-  readonly #background: Background
+  readonly #parts: Core & SetTasksParts
+  readonly #job: Job
   /** The sets whose last slice failed, and until when the others go first. */
   readonly #putOff = new Map<string, number>()
 
-  constructor(options: SetTasksOptions) {
-    this.#options = options
-    this.#background = new Background({
-      work: (signal) => this.#run(signal),
-      onFailure: (error) =>
-        options.log.error({ error }, 'Changing many calls failed and will be tried again'),
+  constructor(core: Core, parts: SetTasksParts) {
+    this.#parts = { ...core, ...parts }
+    this.#job = core.jobs.add({
+      name: 'call sets',
+      run: (turn) => this.#run(turn),
+      // Other processes on the file only ask. On a server each node carries out what it is asked.
+      ...(core.database.isLocal ? { commitMs: lookMs } : {}),
+      failure,
     })
   }
 
-  /** Goes on with what an earlier process began. Only the process that owns the folder may. */
-  start(): void {
-    const { database } = this.#options
-    // Other processes on the file only ask. On a server each node carries out what it is asked.
-    if (database.isLocal) database.onCommit(() => this.#background.soon(lookMs))
-    this.#background.soon()
-  }
-
   /** Does everything that is due now. */
-  async run(): Promise<void> {
-    await this.#background.now()
-  }
-
-  /** Stops after the current write. */
-  async close(): Promise<void> {
-    await this.#background.close()
-    await this.#options.lease.release().catch(() => undefined)
+  run(): Promise<void> {
+    return this.#job.now()
   }
 
   /** Changes the reviews of all calls of a set, in ten seconds. @throws not_found; invalid_request during another task */
@@ -125,7 +99,7 @@ export class SetTasks {
 
   /** Takes back a change that has not begun. @throws not_found; invalid_request once it has */
   async undo(projectId: number, personId: string, id: string): Promise<TaskState> {
-    const { store, now } = this.#options
+    const { store, now } = this.#parts
     const { write } = store(projectId)
     const { rowsAffected } = await write
       .update(callSets)
@@ -138,15 +112,15 @@ export class SetTasks {
 
   /** @throws not_found unless the set is the person's */
   async state(projectId: number, personId: string, id: string): Promise<TaskState> {
-    const [row] = await this.#options
+    const [row] = await this.#parts
       .store(projectId)
       .read.select()
       .from(callSets)
       .where(isOwn(projectId, personId, id))
     // Once its time is over it is deleted, unless its calls are being changed.
-    if (!row || (row.dueAt === null && row.keptUntil < this.#options.now())) throw noSuchSet()
+    if (!row || (row.dueAt === null && row.keptUntil < this.#parts.now())) throw noSuchSet()
     const { calls, changed, held, failed, dueAt, slicesDone } = row
-    const isWaiting = slicesDone === 0 && dueAt !== null && dueAt > this.#options.now()
+    const isWaiting = slicesDone === 0 && dueAt !== null && dueAt > this.#parts.now()
     return {
       state: dueAt === null ? 'done' : isWaiting ? 'waiting' : 'running',
       calls,
@@ -162,7 +136,7 @@ export class SetTasks {
     change: ReviewChange | null,
     { person: { personId, name }, by }: AskedBy,
   ): Promise<TaskState> {
-    const { owner, store, now } = this.#options
+    const { store, now } = this.#parts
     const delayMs = change ? undoMs : 0
     const { rowsAffected } = await store(projectId)
       .write.update(callSets)
@@ -177,14 +151,13 @@ export class SetTasks {
       .where(and(isOwn(projectId, personId, id), sql`due_at is null and kept_until >= ${now()}`))
     const state = await this.state(projectId, personId, id)
     if (rowsAffected === 0) throw refused('are still being changed')
-    if (owner.isOwner) this.#background.soon(delayMs)
+    this.#job.soon(delayMs)
     return state
   }
 
-  async #run(signal: AbortSignal): Promise<number> {
-    const { read, lease, now, log } = this.#options
+  async #run(turn: Turn): Promise<number> {
+    const { read, now, log } = this.#parts
     for (;;) {
-      signal.throwIfAborted()
       for (const [id, until] of this.#putOff) if (until <= now()) this.#putOff.delete(id)
       const putOff = JSON.stringify([...this.#putOff.keys()])
       const isOpen = sql`due_at is not null and call_sets.id not in (select value from json_each(${putOff}))`
@@ -195,9 +168,10 @@ export class SetTasks {
       if (next.dueAt > now()) return Math.min(checkMs, next.dueAt - now())
       const due = await this.#due(isOpen)
       if (!due) return checkMs
-      if (!(await lease.take())) return leaseRetryMs
-      await this.#doSlice(due).catch((error) => {
-        log.error({ error }, 'Changing many calls failed and will be tried again')
+      if (!(await turn.isMine())) return leaseRetryMs
+      await this.#doSlice(due, turn).catch((error) => {
+        turn.signal.throwIfAborted()
+        log.error({ error }, `${failure} and will be tried again`)
         this.#putOff.set(due.id, now() + checkMs)
       })
     }
@@ -205,7 +179,7 @@ export class SetTasks {
 
   /** Read through the writer, since a replica may lag. */
   async #due(isOpen: SQL): Promise<DueSlice | undefined> {
-    const { write, now } = this.#options
+    const { write, now } = this.#parts
     const [due] = await write.all<DueSlice>(sql`
       select call_sets.id as id, call_sets.project_id as projectId, slices_done as slicesDone, task, seqs,
         role, members_may_delete as membersMayDelete
@@ -215,23 +189,22 @@ export class SetTasks {
     return due
   }
 
-  async #doSlice(due: DueSlice): Promise<void> {
+  async #doSlice(due: DueSlice, turn: Turn): Promise<void> {
     const { id, projectId, slicesDone, seqs } = due
-    const { write, now } = this.#options
+    const { write, now } = this.#parts
     const isThis = sql`id = ${id} and slices_done = ${slicesDone} and task is not null`
     const task: SetTask = JSON.parse(due.task)
     if (seqs === null || !isStillAllowed(task, due))
       return void (await write.run(sql`update ${callSets} set task = null, due_at = null where ${isThis}`))
-    const startedAt = performance.now()
     const done = await this.#do(projectId, await this.#idsOf(projectId, seqs), task)
     await write.run(sql`
       update ${callSets} set slices_done = slices_done + 1, due_at = ${now()}, changed = changed + ${done.changed},
         held = held + ${done.held}, failed = failed + ${done.failed} where ${isThis}`)
-    await sleep(performance.now() - startedAt)
+    await turn.rest()
   }
 
   async #do(projectId: number, ids: readonly string[], { change, by, name }: SetTask) {
-    const { reviews, calls } = this.#options
+    const { reviews, calls } = this.#parts
     if (!change) {
       const { deleted, held } = await calls.deleteAll(projectId, ids, by)
       return { changed: deleted.length, held: held.length, failed: 0 }
@@ -242,7 +215,7 @@ export class SetTasks {
 
   /** Without those deleted meanwhile. */
   async #idsOf(projectId: number, seqs: string): Promise<string[]> {
-    const rows = await this.#options.store(projectId).write.all<{ id: string }>(sql`
+    const rows = await this.#parts.store(projectId).write.all<{ id: string }>(sql`
       select calls.id as id from json_each(${seqs}) cross join calls on calls.seq = value and project_id = ${projectId}`)
     return rows.map(({ id }) => id)
   }

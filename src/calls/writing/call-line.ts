@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { compileCheck } from '../../validation.ts'
-import { CallChange, CallDetails, CallDetailsUpdate } from '../schemas.ts'
+import { CallChange, CallDetails, CallDetailsUpdate, ForeignChange } from '../schemas.ts'
 import { changeErrors } from './merge.ts'
 import type { OwnDetails } from './merge-details.ts'
 
@@ -18,7 +18,8 @@ export const checkCallLine = compileCheck(CallLine, changeErrors) as (value: unk
 
 /** A line of an export, which also has the details that no request can set. */
 const ExportedLine = Type.Object({
-  ...CallLine.properties,
+  ...ForeignChange.properties,
+  id: CallLine.properties.id,
   details: Type.Optional(
     Type.Object({ ...Type.Partial(CallDetails).properties, ...CallDetailsUpdate.properties }),
   ),
@@ -29,8 +30,11 @@ const checkExportedLine = compileCheck(ExportedLine, changeErrors) as (value: un
 /** @throws invalid_request */
 export function readExportedLine(value: unknown): { change: CallLine; own: OwnDetails | undefined } {
   const change = checkExportedLine(value)
-  const { source, review, redacted } = change.details ?? {}
-  return { change, own: change.details && { source, review, redacted } }
+  const { source, review, redacted, costSource } = change.details ?? {}
+  return {
+    change,
+    own: change.details && { source, review, redacted, ...(costSource !== undefined && { costSource }) },
+  }
 }
 
 /** The id by which an answer names a line, valid or not; null if the line has none. */

@@ -1,14 +1,14 @@
 import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { AuditAction } from '../../audit/actions.ts'
-import type { AuditTrail } from '../../audit/audit-trail.ts'
-import type { RecordHash } from '../../db/record-hash.ts'
+import type { Core } from '../../core/core.ts'
 import type { Requirement } from '../../db/requirements.ts'
 import { analysisQueue, calls, erasures, projects, rubrics } from '../../db/schema.ts'
-import { preparedSql, type StoreOf } from '../../db/store.ts'
+import { preparedSql } from '../../db/store.ts'
 import type { ActedBy } from '../../identity.ts'
 import { type StoredCall, toHead, writtenColumns } from '../call-head.ts'
 import { isLong } from '../document.ts'
 import type { CallWords } from '../finding/call-words.ts'
+import type { WordBacklog } from '../finding/word-backlog.ts'
 import type { Call, Turn } from '../schemas.ts'
 
 const cutAtOnceCharsMax = 65_536
@@ -48,28 +48,24 @@ interface Batch {
   writes: readonly PendingWrite[]
 }
 
-interface CallWriterOptions {
-  store: StoreOf
-  recordHash: RecordHash
+interface CallWriterParts {
   words: CallWords
-  wordBacklog: { schedule(): void }
-  audit: Pick<AuditTrail, 'entries'>
+  wordBacklog: Pick<WordBacklog, 'schedule'>
   analysisDelayMs: number | null
-  now: () => number
 }
 
 /** Writes calls with their documents, details and words, many in one transaction. */
 export class CallWriter {
-  readonly #options: CallWriterOptions
+  readonly #parts: Core & CallWriterParts
 
-  constructor(options: CallWriterOptions) {
-    this.#options = options
+  constructor(core: Core, parts: CallWriterParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** @returns the ids that were written. The others have changed since they were read, or were deleted. */
   async write(projectId: number, writes: readonly PendingWrite[]): Promise<Set<string>> {
     if (writes.length === 0) return new Set()
-    const store = this.#options.store(projectId)
+    const store = this.#parts.store(projectId)
     const write = writes.every(({ beside }) => beside?.isDeletion) ? store.writeWhenFull : store.write
     const batch = { projectId, writes }
     // Only the needed statements: with so many indexes, preparing one takes as long as running it.
@@ -86,14 +82,14 @@ export class CallWriter {
       entries: this.#recordActions(batch),
       beside: writeBeside(batch),
     })
-    this.#options.wordBacklog.schedule()
+    this.#parts.wordBacklog.schedule()
     return new Set(written.flat().map(({ id }) => id))
   }
 
   /** Notes that something arrived of these live calls, which changes nothing that readers see. */
   async hear(projectId: number, ids: readonly string[], at: number): Promise<void> {
     if (ids.length === 0) return
-    await this.#options.store(projectId).write.run(sql`
+    await this.#parts.store(projectId).write.run(sql`
       update ${calls} set heard_at = ${at} where project_id = ${projectId} and status = 'live'
         and id in (select value from json_each(${JSON.stringify(ids)}))`)
   }
@@ -106,7 +102,7 @@ export class CallWriter {
         id,
         number,
         createdAt: Date.parse(after.call.createdAt),
-        hash: this.#options.recordHash(projectId, 'call', id),
+        hash: this.#parts.recordHash(projectId, 'call', id),
       }))
     if (heads.length === 0) return []
     return [createHeads({ projectId, count: writes.length, values: JSON.stringify(heads) })]
@@ -118,10 +114,10 @@ export class CallWriter {
       if (!audited) return []
       const targets = writes
         .filter((write) => write.audited === audited)
-        .map(({ id }) => [id, this.#options.recordHash(projectId, 'call', id)] as const)
+        .map(({ id }) => [id, this.#parts.recordHash(projectId, 'call', id)] as const)
       return audited.actions.flatMap((action) =>
         written({ projectId, writes }, targets, (values) =>
-          this.#options.audit.entries(
+          this.#parts.audit.entries(
             { by: audited.by, projectId, action, targetRef: sql`calls.seq` },
             joinWritten(values),
           ),
@@ -131,7 +127,7 @@ export class CallWriter {
   }
 
   #queueAnalyses(batch: Batch): SQL[] {
-    const { analysisDelayMs, now } = this.#options
+    const { analysisDelayMs, now } = this.#parts
     if (analysisDelayMs === null) return []
     const dueAt = String(now() + analysisDelayMs)
     const due = batch.writes.filter(isForAnalysis)
@@ -146,7 +142,7 @@ export class CallWriter {
       .filter(hasOtherWords)
       .map(
         ({ id, after: { call } }) =>
-          [id, textChars(call) > cutAtOnceCharsMax ? null : this.#options.words.of(call)] as const,
+          [id, textChars(call) > cutAtOnceCharsMax ? null : this.#parts.words.of(call)] as const,
       )
     return written(batch, words, keepWords)
   }

@@ -1,11 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { AuditTrail } from '../../audit/audit-trail.ts'
+import type { Core } from '../../core/core.ts'
 import { KeyedMutex } from '../../db/keyed-mutex.ts'
-import type { SettingsOf } from '../../db/project-settings.ts'
-import type { RecordHash } from '../../db/record-hash.ts'
 import { inSlices } from '../../db/slices.ts'
-import type { StoreOf } from '../../db/store.ts'
 import { AppError, callNotFound, callWasDeleted, invalidRequest, unavailable } from '../../errors.ts'
 import { callIdPattern } from '../../ids.ts'
 import {
@@ -15,12 +12,20 @@ import {
   type RedactText,
   redactor,
 } from '../../redaction/settings.ts'
+import { cutToBytes } from '../../text/cut.ts'
 import { TimeSlices, type Work } from '../../threads/time-slices.ts'
 import { compileCheck } from '../../validation.ts'
 import type { StoredCall } from '../call-head.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from '../document.ts'
 import { CallWords } from '../finding/call-words.ts'
-import { CallChange, type CallRecording } from '../schemas.ts'
+import type { WordBacklog } from '../finding/word-backlog.ts'
+import {
+  type CallChange,
+  type CallRecording,
+  ForeignChange,
+  limitedTextBytesMax,
+  limitedTexts,
+} from '../schemas.ts'
 import { ProjectBatches } from './batches.ts'
 import { type Audited, type Beside, CallWriter, type PendingWrite } from './call-writer.ts'
 import type { CallAnalysis } from './fills.ts'
@@ -39,18 +44,11 @@ const batchCharsMax = 262_144
 const analysesPerWriteMax = 8
 const gatherAnalysesMs = 20
 
-interface IngestOptions {
-  store: StoreOf
-  recordHash: RecordHash
-  audit: Pick<AuditTrail, 'entries'>
-  settingsOf: SettingsOf
+interface IngestParts {
   /** Indexes the words of what is written. */
-  wordBacklog: { schedule(): void }
-  /** The most bytes that a call's document and details may have. */
-  config: { readonly callBytesMax: number }
+  wordBacklog: Pick<WordBacklog, 'schedule'>
   /** How long after its completion a call is analyzed, for the platform to say more; null analyzes none. */
   analysisDelayMs: number | null
-  now: () => number
 }
 
 /** A change of a call, from a request or a line. */
@@ -82,7 +80,7 @@ type Outcome = Pick<IngestedCall, 'isNew'> | AppError
 
 /** Creates calls and merges changes into them, one or many at a time. */
 export class Ingest {
-  readonly #options: IngestOptions
+  readonly #parts: Core & IngestParts
   readonly #writer: CallWriter
   readonly #appender: TurnAppender
   readonly #mutex = new KeyedMutex()
@@ -102,11 +100,11 @@ export class Ingest {
     gatherMs: gatherAnalysesMs,
   }))
 
-  constructor(options: IngestOptions) {
-    this.#options = options
+  constructor(core: Core, parts: IngestParts) {
+    this.#parts = { ...core, ...parts }
     const words = new CallWords()
-    this.#writer = new CallWriter({ ...options, words })
-    this.#appender = new TurnAppender({ ...options, words })
+    this.#writer = new CallWriter(core, { ...parts, words })
+    this.#appender = new TurnAppender(core, { words })
   }
 
   /** Creates the call or merges the change into it; committed when it returns. */
@@ -117,13 +115,11 @@ export class Ingest {
     admit?: Admit,
     own?: OwnDetails,
   ): Promise<IngestedCall> {
-    const { read } = this.#options.store(projectId)
+    const { read } = this.#parts.store(projectId)
     const storedChars = (await readCallChars(read, projectId, [id])).get(id) ?? 0
     const isLong = storedChars > readAtOnceCharsMax
     const given = { id, change, admit, storedChars, ...(own ? { own } : {}) }
     const [input = given] = await this.#redacted(projectId, [given])
-    // Before the mutex, to bound the number of waiting requests.
-    if (isLong) admit?.(storedChars)
     const result = await this.#mutex.run(namesOf(projectId, [input]), () =>
       this.#putOne(projectId, input, isLong),
     )
@@ -174,7 +170,7 @@ export class Ingest {
   async putAll(projectId: number, given: readonly Input[]): Promise<Outcome[]> {
     const inputs = await this.#redacted(projectId, given)
     return await this.#mutex.run(namesOf(projectId, inputs), async () => {
-      const { read } = this.#options.store(projectId)
+      const { read } = this.#parts.store(projectId)
       const chars = await readCallChars(read, projectId, idsOf(inputs))
       const areLong = [...chars.values()].some((stored) => stored > readAtOnceCharsMax)
       const sizes = inputs.map(({ id }, position) => [position, chars.get(id) ?? 0] as const)
@@ -201,12 +197,12 @@ export class Ingest {
   async endSilent(projectId: number, ids: readonly string[], heardBefore: number): Promise<number> {
     const inputs = ids.map((id) => ({ id, change: {} }))
     return await this.#mutex.run(namesOf(projectId, inputs), async () => {
-      const { read } = this.#options.store(projectId)
+      const { read } = this.#parts.store(projectId)
       const writes: PendingWrite[] = []
       for (const [id, { stored, changeSeq, hasParts }] of await readStoredCalls(read, projectId, ids)) {
         const { call, heardAt } = stored
         if (call.status !== 'live' || heardAt === null || heardAt > heardBefore) continue
-        const after = endSilently(stored, this.#options.now())
+        const after = endSilently(stored, this.#parts.now())
         writes.push({ id, seenChangeSeq: changeSeq, before: stored, after, hadParts: hasParts })
       }
       return (await this.#writer.write(projectId, writes)).size
@@ -226,17 +222,21 @@ export class Ingest {
     return outcomes
   }
 
-  /** Every change of a call is redacted here before anything is written. */
+  /** Every change of a call is redacted here, and its long texts are cut, before anything is written. */
   async #redacted(projectId: number, inputs: readonly Input[]): Promise<readonly Input[]> {
-    const settings = await this.#options.settingsOf(projectId)
+    const settings = await this.#parts.settingsOf(projectId)
     // Text that a source has stored may have interim marks, which are counted now.
-    if (!isRedacting(settings) && !inputs.some(({ own }) => own?.source)) return inputs
+    if (!isRedacting(settings) && !inputs.some(({ own }) => own?.source)) return inputs.map(withCutTexts)
     const redact = await redactor(settings)
-    return await this.#slices.run(redactAll(inputs, settings, redact))
+    // Cut last: half of a phone number would not be recognized.
+    return (await this.#slices.run(redactAll(inputs, settings, redact))).map(withCutTexts)
   }
 
   async #putOne(projectId: number, input: Input, isLong: boolean): Promise<Result> {
-    const append = () => this.#appender.append(projectId, input)
+    const append = () => {
+      if (isLong) input.admit?.(input.storedChars ?? 0)
+      return this.#appender.append(projectId, input)
+    }
     const document = await (isLong ? this.#inTurn(append) : append())
     if (document) return { document, isNew: false }
     if (!isLong) return await this.#batches.add(projectId, input)
@@ -266,7 +266,7 @@ export class Ingest {
       const { merged, writes, heard } = await this.#merge(projectId, open, idsOf(known))
       const written = await this.#writeOnce(projectId, writes, attempt)
       // What was sent is stored already, so it is answered even if the arrival cannot be noted, as on a full disk.
-      await this.#writer.hear(projectId, heard, this.#options.now()).catch(() => undefined)
+      await this.#writer.hear(projectId, heard, this.#parts.now()).catch(() => undefined)
       if (written instanceof AppError) {
         // Calls that an earlier attempt has written keep their results.
         for (const { position } of open) results[position] = written
@@ -295,7 +295,7 @@ export class Ingest {
 
   /** Several changes of one call are merged in order. @param known the ids to look for; others are taken for new */
   async #merge(projectId: number, inputs: readonly Input[], known: readonly string[]) {
-    const { store, recordHash } = this.#options
+    const { store, recordHash } = this.#parts
     const { read } = store(projectId)
     const stored = await readStoredCalls(read, projectId, known)
     const deleted = await readDeletedCalls(read, projectId, known, recordHash)
@@ -314,7 +314,7 @@ export class Ingest {
       const { stored: first = null, changeSeq = null, hasParts = false } = stored.get(id) ?? {}
       const before = writes.get(id)?.after ?? first
       const options = { own, isImport, isHeard: !audited, redactions }
-      const after = mergeCall(before, id, change, this.#options.now(), options)
+      const after = mergeCall(before, id, change, this.#parts.now(), options)
       if (!before || beside || !isSame(before, after)) {
         this.#checkSize(after)
         // A call that was long already has been admitted.
@@ -329,14 +329,14 @@ export class Ingest {
   }
 
   #checkSize({ document, details }: StoredCall): void {
-    const { callBytesMax } = this.#options.config
+    const { callBytesMax } = this.#parts.config
     if (Buffer.byteLength(document) + Buffer.byteLength(details ?? '') <= callBytesMax) return
     const detail = `A call, with its details, can have at most ${callBytesMax} bytes of JSON (CALL_MAX_BYTES). Nothing was written.`
     throw new AppError('payload_too_large', 'Payload too large', { detail })
   }
 }
 
-const checkEvent = compileCheck(CallChange, changeErrors)
+const checkEvent = compileCheck(ForeignChange, changeErrors)
 const longCalls = new Set(['long calls'])
 /** The characters of a turn's JSON, apart from its text. */
 const turnChars = 40
@@ -353,6 +353,15 @@ function* redactAll(
     redacted.push({ ...input, ...(yield* redactChange(input.change, settings, redactOne)) })
   }
   return redacted
+}
+
+function withCutTexts(input: Input): Input {
+  const change = { ...input.change }
+  for (const field of limitedTexts) {
+    const text = change[field]
+    if (text) change[field] = cutToBytes(text, limitedTextBytesMax)
+  }
+  return { ...input, change }
 }
 
 function charsStored(call: StoredCall | null): number {

@@ -3,13 +3,14 @@ import type { Admission } from '../../http/admission.ts'
 import { ignoredIn, isStrict } from '../../http/ignored-names.ts'
 import { type BodyForm, parseBody, readParts } from '../../http/json-body.ts'
 import { internal } from '../../http/problems.ts'
+import { limits } from '../../limits.ts'
 import { escapeLineEnds, isBlank, type Line, readLines } from '../../text/lines.ts'
 import { CallLine, checkCallLine, idOfLine } from './call-line.ts'
 import { checkId } from './ingest.ts'
 import type { RequestIngest } from './request-ingest.ts'
 
 /** The most lines of a request, including blank ones. */
-const linesMax = 10_000
+const linesMax = limits.lines.most
 /** The lines and bytes of one write: about as much as for concurrent requests. */
 const sliceLinesMax = 100
 const sliceBytesMax = 262_144

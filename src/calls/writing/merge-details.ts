@@ -1,14 +1,19 @@
+import type { Static } from '@sinclair/typebox'
 import { invalidRequest } from '../../errors.ts'
 import type { StoredCall } from '../call-head.ts'
 import { emptyDetails, emptyDetailsText, type StoredDetails } from '../details.ts'
 import { marksOf } from '../review/review.ts'
 import {
+  type Agent,
   type CallChange,
   type CallDetailsUpdate,
+  CostPart,
+  costKinds,
   metadataBytesMax,
   type Review,
   TimelineEntry,
   TurnLatency,
+  Usage,
 } from '../schemas.ts'
 import type { CallAnalysis } from './fills.ts'
 import {
@@ -21,7 +26,7 @@ import {
 } from './redaction.ts'
 
 /** Details that only the service sets, never a request. */
-export type OwnDetails = Partial<Pick<StoredDetails, 'source' | 'redacted' | 'recording'>> & {
+export type OwnDetails = Partial<Pick<StoredDetails, 'source' | 'redacted' | 'recording' | 'costSource'>> & {
   analysis?: CallAnalysis
   /** The review, or a function that makes it from the stored one and the number of turns. */
   review?: Review | null | undefined | ((stored: Review | null, turns: number) => Review | null)
@@ -68,7 +73,9 @@ export function mergeDetails(stored: BesideCall, merging: DetailsChange): Beside
   const { redacted: imported, analysis, ...ofService } = own ?? {}
   const review =
     typeof ofService.review === 'function' ? ofService.review(details.review, turns) : ofService.review
-  const set = { ...given(change.details ?? {}), ...ofService, review, analysis: analysis?.brief }
+  const { agent, ...told } = given(change.details ?? {})
+  details.agent = mergeAgent(details.agent, agent, isLate)
+  const set = { ...told, ...ofService, review, analysis: analysis?.brief }
   for (const [name, value] of Object.entries(set)) {
     if (!replaces(value, details[name as keyof StoredDetails], isLate)) continue
     Object.assign(details, { [name]: value })
@@ -92,14 +99,18 @@ export function mergeDetails(stored: BesideCall, merging: DetailsChange): Beside
   }
 }
 
-/** The members that a request may set, in stored form. Metadata is merged by key. */
-function given({ agent, direction, recordingUrl, costUsd, latencyMs, timeline }: CallDetailsUpdate) {
+/** The members that a request may set, in stored form, and who says the cost. Metadata is merged by key. */
+function given(update: CallDetailsUpdate) {
+  const { agent, direction, recordingUrl, costUsd, latencyMs, costParts, usage, timeline } = update
   return {
-    agent: agent && { id: agent.id, name: agent.name ?? null },
+    agent,
     direction,
     recordingUrl,
     costUsd,
     latencyMs,
+    costParts: costParts === null ? null : costParts?.map(toCostPart),
+    usage: usage === null ? null : usage?.map((entry) => whole(Usage.properties, entry)),
+    costSource: costUsd === undefined ? undefined : costUsd === null ? null : 'platform',
     timeline:
       timeline === null
         ? []
@@ -108,7 +119,24 @@ function given({ agent, direction, recordingUrl, costUsd, latencyMs, timeline }:
             interrupted: entry.interrupted ?? false,
             latencyMs: entry.latencyMs ? whole(TurnLatency.properties, entry.latencyMs) : null,
           })),
-  } satisfies Given<CallDetailsUpdate>
+  } satisfies Given<CallDetailsUpdate & Pick<OwnDetails, 'costSource'>>
+}
+
+function toCostPart(part: Static<typeof CostPart>) {
+  const kind = costKinds.find((known) => known === part.kind) ?? 'other'
+  return { ...whole(CostPart.properties, part), kind }
+}
+
+/** What an update leaves out stays that of the same agent. A late one only fills what is empty. */
+function mergeAgent(stored: Agent | null, given: Agent | null | undefined, isLate: boolean) {
+  const known = given && given.id === stored?.id ? stored : null
+  if (!known && !replaces(given, stored, isLate)) return stored
+  if (!given) return null
+  const memberOf = (name: 'name' | 'version') => {
+    const before = known?.[name] ?? null
+    return given[name] === undefined || (isLate && before !== null) ? before : given[name]
+  }
+  return { id: given.id, name: memberOf('name'), version: memberOf('version') }
 }
 
 /** Without each member of an update, this does not compile: none that a request sends is dropped. */

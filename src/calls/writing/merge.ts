@@ -2,7 +2,14 @@ import { AppError, type FieldError, invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
 import type { StoredCall } from '../call-head.ts'
 import { toDocument, withUpdatedAt } from '../document.ts'
-import { type Call, type CallChange, metadataBytesMax, type Turn, transcriptTurnsMax } from '../schemas.ts'
+import {
+  type Call,
+  type CallChange,
+  metadataBytesMax,
+  type Turn,
+  transcriptTurnsMax,
+  type Usage,
+} from '../schemas.ts'
 import { fill, readAnalysis, withoutFills } from './fills.ts'
 import {
   isMetadataTooLarge,
@@ -236,6 +243,11 @@ function readChange(change: CallChange) {
       message: `must be at most ${metadataBytesMax} bytes of JSON`,
     })
   }
+  const modelOf = ({ kind, provider = null, model = null }: Usage) => JSON.stringify([kind, provider, model])
+  const models = change.details?.usage?.map(modelOf) ?? []
+  const again = models.findIndex((name, at) => models.indexOf(name) < at)
+  if (again >= 0)
+    errors.push({ field: `details.usage.${again}`, message: 'has the kind, provider and model of another' })
   const read = (field: 'createdAt' | 'updatedAt' | 'occurredAt'): number | null => {
     const text = change[field]
     if (text === undefined || text === null) return null

@@ -70,6 +70,8 @@ const detailRules = {
   recordingUrl: 'keep',
   costUsd: 'keep',
   latencyMs: 'keep',
+  costParts: 'redact',
+  usage: 'redact',
   timeline: redactEach<TimelineEntry>('timeline', entryRules),
   metadata: redactMetadata,
 } as const satisfies Rules<CallDetailsUpdate>

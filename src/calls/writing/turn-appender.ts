@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import { projects } from '../../db/schema.ts'
-import { preparedQueries, type StoreOf } from '../../db/store.ts'
+import { preparedQueries } from '../../db/store.ts'
 import { storedDetailsBytes } from '../details.ts'
 import {
   endChars,
@@ -21,12 +22,8 @@ const partCharsMax = 4_096
 /** When the words of parts are indexed. Until then, every search reads all parts. */
 const indexedAfterMs = 60_000
 
-interface TurnAppenderOptions {
-  store: StoreOf
-  /** The most bytes that a call's document and details may have. */
-  config: { readonly callBytesMax: number }
+interface TurnAppenderParts {
   words: CallWords
-  now: () => number
 }
 
 const queries = preparedQueries((db) => ({
@@ -55,10 +52,10 @@ const queries = preparedQueries((db) => ({
 
 /** Appends turns to a live call without reading or rewriting its document. */
 export class TurnAppender {
-  readonly #options: TurnAppenderOptions
+  readonly #parts: Core & TurnAppenderParts
 
-  constructor(options: TurnAppenderOptions) {
-    this.#options = options
+  constructor(core: Core, parts: TurnAppenderParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /**
@@ -71,7 +68,7 @@ export class TurnAppender {
     // Redaction counts are stored with the rest of the call.
     if (redactions?.appended?.some((counts) => Object.keys(counts).length > 0)) return null
     if (!appendTranscript || !onlyAppends(change)) return null
-    const { store, config, words, now } = this.#options
+    const { store, config, words, now } = this.#parts
     const { read, write } = store(projectId)
     const call = await queries(read).live.get({ projectId, id })
     if (!call || call.parts >= partsMax || call.turnCount === 0 || appendTranscript.at !== call.turnCount)

@@ -1,8 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import type { LastBackup } from '../../db/backup-note.ts'
-import type { OpenDatabase } from '../../db/open.ts'
+import type { Keys } from '../../access/keys/keys.ts'
+import type { Core } from '../../core/core.ts'
+import { type LastBackup, readLastBackup } from '../../db/backup-note.ts'
 import { keys, projects } from '../../db/schema.ts'
+import { version } from '../../version.ts'
 import { type ProjectSize, readProjectSizes } from './project-sizes.ts'
 
 /** A page that is left open asks again and again: what was read less than this ago is told again. */
@@ -49,28 +51,27 @@ export interface ServiceAnswer {
   keys: KeyUse[]
 }
 
-interface ServiceStateOptions {
-  version: string
-  startedAt: number
-  database: Pick<OpenDatabase, 'readForConsole' | 'file' | 'isLocal' | 'problem' | 'freeBytes'>
+export interface ServiceStateParts {
+  problem: () => Promise<string | null>
   embedder: { readonly destination: string; readonly dimensions: number | null }
-  model: { readonly destination: string } | null
-  requestsOf: (keyId: string) => number
-  readLastBackup: () => Promise<LastBackup | null>
-  now: () => number
+  /** Null without a model. */
+  chat: { readonly destination: string } | null
+  keys: Pick<Keys, 'requestsOf'>
 }
 
 /** Reads the state of the service on the console's own thread, at most once a minute. */
 export class ServiceState {
-  readonly #options: ServiceStateOptions
+  readonly #parts: Core & ServiceStateParts
+  readonly #startedAt: number
   #kept: { at: number; answer: Promise<ServiceAnswer> } | null = null
 
-  constructor(options: ServiceStateOptions) {
-    this.#options = options
+  constructor(core: Core, parts: ServiceStateParts) {
+    this.#parts = { ...core, ...parts }
+    this.#startedAt = core.now()
   }
 
   read(): Promise<ServiceAnswer> {
-    const now = this.#options.now()
+    const now = this.#parts.now()
     if (this.#kept && Math.abs(now - this.#kept.at) < keptForMs) return this.#kept.answer
     const answer = this.#read(now)
     this.#kept = { at: now, answer }
@@ -82,29 +83,29 @@ export class ServiceState {
   }
 
   async #read(now: number): Promise<ServiceAnswer> {
-    const { version, startedAt, database, embedder, model, readLastBackup } = this.#options
+    const { config, database, problem, embedder, chat } = this.#parts
     const { destination, dimensions } = embedder
     return {
       version,
-      startedAt: new Date(startedAt).toISOString(),
+      startedAt: new Date(this.#startedAt).toISOString(),
       readAt: new Date(now).toISOString(),
-      problem: database.problem(),
+      problem: await problem(),
       database: {
         kind: database.isLocal ? 'file' : database.file === '' ? 'server' : 'replica',
         bytes: database.file === '' ? null : await bytesOf(database.file),
         freeBytes: database.freeBytes(),
       },
       embedder: { destination, dimensions },
-      model: model?.destination ?? null,
+      model: chat?.destination ?? null,
       queues: await this.#queues(),
-      lastBackup: await readLastBackup(),
+      lastBackup: await readLastBackup(config.dataDir),
       projects: await readProjectSizes(database.readForConsole),
       keys: await this.#keys(),
     }
   }
 
   async #queues(): Promise<Queue[]> {
-    const { readForConsole: read } = this.#options.database
+    const { readForConsole: read } = this.#parts.database
     const waiting = async (name: Queue['name'], times: SQL): Promise<Queue> => {
       const [row] = await read
         .select({ waiting: sql<number>`count(*)`, oldest: sql<number | null>`min(at)` })
@@ -125,7 +126,7 @@ export class ServiceState {
   }
 
   async #keys(): Promise<KeyUse[]> {
-    const { database, requestsOf } = this.#options
+    const { database, keys: openKeys } = this.#parts
     const rows = await database.readForConsole
       .select({
         id: keys.id,
@@ -143,7 +144,7 @@ export class ServiceState {
     return rows.map(({ at, ...key }) => ({
       ...key,
       lastUsedAt: at === null ? null : new Date(at).toISOString(),
-      requests: requestsOf(key.id),
+      requests: openKeys.requestsOf(key.id),
     }))
   }
 }

@@ -1,8 +1,8 @@
 import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import type { Person } from '../../access/people/credentials.ts'
+import type { ProjectOfPerson, SessionAnswer } from '../../access/people/session-answer.ts'
 import { mayDo, type Right } from '../../identity.ts'
-import type { Person } from '../people/credentials.ts'
-import type { ProjectOfPerson, SessionAnswer } from '../people/session-answer.ts'
 import { api, unwrap } from './api.ts'
 import { personKeys } from './query-keys.ts'
 

@@ -1,28 +1,23 @@
-import type { Log } from '../../observability/log.ts'
+import type { Core } from '../../core/core.ts'
 import type { Embedder } from './embedder.ts'
 import { unlessAborted } from './unless-aborted.ts'
 
 /** Requests that wait for vectors at once. The texts of further ones are embedded after they are stored. */
 const requestsMax = 200
 
-interface EarlyEmbedderOptions {
-  embedder: Embedder
-  log: Pick<Log, 'warn'>
-}
-
 /** Embeds texts before they are stored, for a limited time. */
 export class EarlyEmbedder {
-  readonly #options: EarlyEmbedderOptions
+  readonly #parts: Core & { embedder: Embedder }
   readonly #closing = new AbortController()
   #underWay = 0
 
-  constructor(options: EarlyEmbedderOptions) {
-    this.#options = options
+  constructor(core: Core, parts: { embedder: Embedder }) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** The embedding space of the vectors. */
   get space(): string {
-    return this.#options.embedder.space
+    return this.#parts.embedder.space
   }
 
   /** @returns the vectors, by text, that have arrived when `timeoutMs` is over or the embedder has failed */
@@ -38,7 +33,7 @@ export class EarlyEmbedder {
     } catch (error) {
       // The caller stores its texts without vectors, and the indexer tries again.
       if (!this.#closing.signal.aborted)
-        this.#options.log.warn({ error, texts: texts.length - vectors.size }, 'Texts were not embedded yet')
+        this.#parts.log.warn({ error, texts: texts.length - vectors.size }, 'Texts were not embedded yet')
     } finally {
       stop.abort()
       this.#underWay--
@@ -57,7 +52,7 @@ export class EarlyEmbedder {
     vectors: Map<string, Float32Array>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { embedder } = this.#options
+    const { embedder } = this.#parts
     const left = [...texts]
     const embedSome = async () => {
       while (left.length > 0 && !signal.aborted) {

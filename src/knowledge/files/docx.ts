@@ -2,10 +2,11 @@ import { Buffer } from 'node:buffer'
 import JSZip from 'jszip'
 import { DOMParser } from 'linkedom'
 import mammoth from 'mammoth'
+import { limits } from '../../limits.ts'
 import { type Converted, unreadable } from './file-text.ts'
 import { parsePage, toMarkdown } from './markdown.ts'
 
-const expandedBytesMax = 64 * 1_048_576
+const expandedBytesMax = limits.fileInflated.most
 
 // mammoth 1.13 sets `__proto__`, which Deno does not allow, so it stays at 1.12.
 

@@ -1,5 +1,6 @@
 import { bulkhead } from 'cockatiel'
 import { AppError, invalidRequest, unavailable } from '../../errors.ts'
+import { limits } from '../../limits.ts'
 import { Thread } from '../../threads/thread.ts'
 import {
   type FileKind,
@@ -12,8 +13,6 @@ import {
 import type { FileApi, FormFile } from './file-worker.ts'
 import type { FileContent } from './read-file.ts'
 
-/** Larger files are refused. */
-export const fileBytesMax = 20 * 1_048_576
 /** Shorter texts are read on the main thread: sending them to another would take longer. */
 const inlineBytesMax = 8_192
 /** On a busy machine the thread, which has a low priority, may wait this many times as long for the processor. */
@@ -23,11 +22,11 @@ const filesWaitingMax = 8
 const idleMs = 60_000
 
 const limitsDefault = {
-  readWithinMs: 10_000,
+  readWithinMs: limits.fileTime.most,
   /** An ordinary page of a megabyte takes one or two seconds. */
   htmlWithinMs: 3_000,
   /** How much memory reading a file may add to the process. */
-  memoryBytesMax: 256 * 1_048_576,
+  memoryBytesMax: limits.fileMemory.most,
 }
 
 /**
@@ -48,16 +47,16 @@ export class FileReader {
   #kind: FileKind | null = null
   readonly #waiting = new Set<number>()
   readonly #slots = bulkhead(1, filesWaitingMax)
-  readonly #limits: typeof limitsDefault
+  readonly #limits: Record<keyof typeof limitsDefault, number>
 
-  constructor(limits: Partial<typeof limitsDefault> = {}) {
+  constructor(limits: Partial<Record<keyof typeof limitsDefault, number>> = {}) {
     this.#limits = { ...limitsDefault, ...limits }
   }
 
   /** @throws file_cannot_be_read, unsupported_media_type, payload_too_large, unavailable */
   async read(file: FileContent): Promise<FileText> {
     const { byteLength } = file.bytes
-    if (byteLength > fileBytesMax) throw fileTooLarge()
+    if (byteLength > limits.file.most) throw fileTooLarge()
     const isShortText = fileKind(file.name) === 'text' && byteLength <= inlineBytesMax
     if (!isShortText) return await answered(this.#queued(() => this.#thread.ask('readFile', file)))
     const { readFile } = await import('./read-file.ts')
@@ -133,13 +132,14 @@ async function answered<Value>(reading: Promise<Value>): Promise<Value> {
 
 const answers: Record<RefusalCode, (message: string) => AppError> = {
   bad_form: (message) => invalidRequest([{ field: 'file', message }]),
+  too_large: fileTooLarge,
   unknown_type: (detail) => new AppError('unsupported_media_type', 'Unsupported media type', { detail }),
   unreadable: (detail) => new AppError('file_cannot_be_read', 'File cannot be read', { detail }),
 }
 
 function fileTooLarge(): AppError {
   return new AppError('payload_too_large', 'Payload too large', {
-    detail: `The file has more than ${fileBytesMax} bytes, the most that is accepted.`,
+    detail: `The file has more than ${limits.file.most} bytes, the most that is accepted.`,
   })
 }
 

@@ -14,8 +14,8 @@ export interface Converted {
   text: string
 }
 
-/** Why an upload is refused: its form is malformed, its type is not supported, or its content cannot be read. */
-export type RefusalCode = 'bad_form' | 'unknown_type' | 'unreadable'
+/** Why an upload is refused: its form is malformed, it is too large, its type is not supported, or nobody can read it. */
+export type RefusalCode = 'bad_form' | 'too_large' | 'unknown_type' | 'unreadable'
 
 /** A refused file. The message is a sentence for the person who sent it. */
 export class FileRefusal extends Error {

@@ -1,3 +1,4 @@
+import { limits } from '../../limits.ts'
 import { lowerPriority } from '../../threads/priority.ts'
 import { sendEvent, serve } from '../../threads/serve.ts'
 import { FileRefusal, type FileText, fileKind } from './file-text.ts'
@@ -21,6 +22,7 @@ async function readForm(type: string, bytes: Uint8Array): Promise<FormFile> {
   // Bun leaves out an empty name, although its types do not say so.
   if (!(file instanceof File) || !file.name || more.length > 0)
     throw new FileRefusal('bad_form', 'must be one part of the form, with a file name')
+  if (file.size > limits.file.most) throw new FileRefusal('too_large', 'The file is too large')
   const parts = Object.fromEntries([...form.keys()].map((name) => [name, true as const]))
   const content = { name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) }
   return { file: await read(content), parts }

@@ -1,9 +1,10 @@
 import { Parser } from 'htmlparser2'
 import { parseHTML } from 'linkedom'
 import TurndownService from 'turndown'
+import { limits } from '../../limits.ts'
 import { unreadable } from './file-text.ts'
 
-const nestedMax = 200
+const nestedMax = limits.fileLevels.most
 const lengthOfTagMax = 2_000
 
 /** Links that work outside their page. */

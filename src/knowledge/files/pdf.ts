@@ -1,9 +1,10 @@
 import { getDocument } from 'unpdf/pdfjs'
+import { limits } from '../../limits.ts'
 import { type Converted, unreadable } from './file-text.ts'
 import { type Line, toLines } from './pdf-lines.ts'
 import { toMarkdown } from './pdf-markdown.ts'
 
-const pagesMax = 2_000
+const pagesMax = limits.filePages.most
 /** Titles that programs write into untitled documents: `Microsoft Word - report.docx`, `untitled`. */
 const noTitle = /^(?:microsoft \w+ - .*|untitled.*|.*\.[a-z]\w{1,3})$/i
 

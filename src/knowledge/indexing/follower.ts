@@ -1,11 +1,12 @@
 import { hostname } from 'node:os'
 import { sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
+import type { Job, JobOfEach } from '../../core/jobs.ts'
 import { deleteMeta, readMeta } from '../../db/meta.ts'
-import type { OpenDatabase } from '../../db/open.ts'
-import type { ProjectStores } from '../../db/store.ts'
-import type { Log } from '../../observability/log.ts'
-import { Background } from '../../threads/background.ts'
+import type { Erasure } from '../../erasure/erasure.ts'
+import type { ProjectErasure } from '../../erasure/project-erasure.ts'
 import { sha256 } from '../chunking/chunk.ts'
+import type { QuestionChecks } from '../questions/question-checks.ts'
 import type { VectorIndex } from './index/vector-index.ts'
 import { type Indexer, readPendingProjects } from './indexer.ts'
 
@@ -20,20 +21,14 @@ export function rebuildRequestName(folder: string, projectId: number | string = 
   return `index_rebuild:${sha256(`${hostname()} ${folder}`).slice(0, digestChars)}:${projectId}`
 }
 
-interface FollowerOptions {
-  config: { readonly dataDir: string }
-  /** The process that owns the folder saves its index files, and so rebuilds them on request. */
-  owner: { readonly isOwner: boolean }
-  database: Pick<OpenDatabase, 'read' | 'write' | 'dataVersion' | 'onCommit' | 'isLocal'>
-  stores: Pick<ProjectStores, 'close' | 'isClosed'>
+interface FollowerParts {
   indexer: Pick<Indexer, 'wake'>
   index: Pick<VectorIndex, 'follow' | 'rebuild' | 'drop'>
-  erasure: { schedule(): void }
-  projectErasure: { schedule(): void }
+  erasure: Pick<Erasure, 'schedule'>
+  projectErasure: Pick<ProjectErasure, 'schedule'>
   erasureRequests: { schedule(): void }
   /** Asks questions again after a change of a project's knowledge. */
-  questionChecks: { schedule(projectId: number): void }
-  log: Pick<Log, 'error' | 'warn'>
+  questionChecks: Pick<QuestionChecks, 'schedule'>
   delayMs?: number
 }
 
@@ -42,30 +37,48 @@ interface FollowerOptions {
  * index, deletions to erase. Changes by this process look the same, but the index knows that it has them already.
  */
 export class Follower {
-  readonly #options: FollowerOptions
-  readonly #delayMs: number
-  readonly #reading: Background
+  readonly #parts: Core & FollowerParts
+  readonly #reading: Job
   /** Knowledge versions as they were last read. */
   readonly #versions = new Map<number, number>()
   /** Projects with a new version. The index follows after another delay: by then it has this process's own changes. */
   readonly #changed = new Set<number>()
   /** The work on the index: projects to follow by id, and rebuilds by the name of their request. */
-  readonly #jobs = new Map<number | string, Background>()
+  readonly #following: JobOfEach<number | string>
+  #isStarted = false
   #dataVersion = -1
 
-  constructor(options: FollowerOptions) {
-    this.#options = options
-    this.#delayMs = options.delayMs ?? delayMsDefault
-    this.#reading = this.#background(async () => {
-      await this.#read()
-      return this.#changed.size > 0 ? this.#delayMs : null
+  constructor(core: Core, parts: FollowerParts) {
+    const { delayMs = delayMsDefault } = parts
+    const timing = { delayMs, retryMs: 2 * delayMs, retryMsMax }
+    this.#parts = { ...core, ...parts }
+    this.#reading = core.jobs.add({
+      name: 'following',
+      run: async () => {
+        if (this.#isStarted) await this.#read()
+        return this.#changed.size > 0 ? delayMs : null
+      },
+      ...timing,
+      commitMs: delayMs,
+      failure: 'Following the database failed',
+      inEveryProcess: true,
+    })
+    this.#following = core.jobs.addOfEach({
+      name: 'following of indexes',
+      run: async (key) => {
+        if (typeof key === 'string') await this.#rebuild(key)
+        else await this.#follow(key)
+        return null
+      },
+      ...timing,
+      onFailure: (error) => core.log.error({ error }, 'Following the database failed'),
     })
   }
 
   /** Follows every change from now on. */
   async start(): Promise<void> {
     for (const { id, version } of await this.#readVersions()) this.#versions.set(id, version)
-    this.#options.database.onCommit(() => this.#reading.soon())
+    this.#isStarted = true
     this.#reading.soon()
   }
 
@@ -75,16 +88,10 @@ export class Follower {
     this.#reading.soon()
   }
 
-  async close(): Promise<void> {
-    // Not awaited: the index may need minutes to finish. Closing the index ends that.
-    for (const job of this.#jobs.values()) void job.close()
-    await this.#reading.close()
-  }
-
   async #read(): Promise<void> {
-    const { database, erasure, projectErasure, erasureRequests } = this.#options
+    const { database, erasure, projectErasure, erasureRequests } = this.#parts
     const dataVersion = database.dataVersion()
-    for (const projectId of this.#changed) this.#startJob(projectId, () => this.#follow(projectId))
+    for (const projectId of this.#changed) this.#following.soon(projectId, 0)
     this.#changed.clear()
     if (dataVersion === this.#dataVersion) return
     erasure.schedule()
@@ -97,7 +104,7 @@ export class Follower {
   }
 
   async #readChanges(): Promise<void> {
-    const { database, indexer, questionChecks } = this.#options
+    const { database, indexer, questionChecks } = this.#parts
     const projects = await this.#readVersions()
     this.#dropDeleted(new Set(projects.map(({ id }) => id)))
     for (const { id, version } of projects) {
@@ -112,13 +119,12 @@ export class Follower {
 
   /** Closes the projects that other processes have deleted. @param remaining the ids of all other projects */
   #dropDeleted(remaining: ReadonlySet<number>): void {
-    const { database, owner, stores, index, log } = this.#options
+    const { database, owner, stores, index, log } = this.#parts
     for (const projectId of this.#versions.keys()) {
       if (remaining.has(projectId)) continue
       this.#versions.delete(projectId)
       this.#changed.delete(projectId)
-      void this.#jobs.get(projectId)?.close()
-      this.#jobs.delete(projectId)
+      this.#following.end(projectId)
       stores.close(projectId)
       // The process that deletes the rows drops the index afterwards.
       if (owner.isOwner && database.isLocal) continue
@@ -127,7 +133,7 @@ export class Follower {
   }
 
   async #follow(projectId: number): Promise<void> {
-    const { stores, indexer, index } = this.#options
+    const { stores, indexer, index } = this.#parts
     const version = this.#versions.get(projectId)
     if (version === undefined || stores.isClosed(projectId)) return
     indexer.wake(projectId)
@@ -135,40 +141,24 @@ export class Follower {
   }
 
   async #startRebuilds(): Promise<void> {
-    const { config, owner, database, index } = this.#options
+    // The process that owns the folder saves its index files, and so rebuilds them on request.
+    const { config, owner, database } = this.#parts
     if (!owner.isOwner) return
     const prefix = rebuildRequestName(config.dataDir)
     for (const name of (await readMeta(database.read, prefix)).keys()) {
-      if (this.#jobs.has(name)) continue
-      this.#startJob(name, async () => {
-        await index.rebuild(Number(name.slice(prefix.length)))
-        await deleteMeta(database.write, name)
-        this.#jobs.delete(name)
-      })
+      if (!this.#following.has(name)) this.#following.soon(name, 0)
     }
   }
 
-  /** Runs the work in the background: once more when it is running, and again with backoff when it fails. */
-  #startJob(key: number | string, work: () => Promise<void>): void {
-    const job = this.#jobs.get(key) ?? this.#background(() => work().then(() => null))
-    this.#jobs.set(key, job)
-    job.soon(0)
-  }
-
-  /** Each job has a retry delay of its own, so that a failure delays no other job. */
-  #background(work: () => Promise<number | null>): Background {
-    const { log } = this.#options
-    return new Background({
-      work,
-      delayMs: this.#delayMs,
-      retryMs: 2 * this.#delayMs,
-      retryMsMax,
-      onFailure: (error) => log.error({ error }, 'Following the database failed'),
-    })
+  async #rebuild(name: string): Promise<void> {
+    const { config, database, index } = this.#parts
+    await index.rebuild(Number(name.slice(rebuildRequestName(config.dataDir).length)))
+    await deleteMeta(database.write, name)
+    this.#following.end(name)
   }
 
   async #readVersions(): Promise<{ id: number; version: number }[]> {
-    return await this.#options.database.read.all(sql`
+    return await this.#parts.database.read.all(sql`
       select id, knowledge_version as version from projects where deleted_at is null`)
   }
 }

@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
+import type { JobOfEach } from '../../core/jobs.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { chunks, knowledgeItems, projects } from '../../db/schema.ts'
-import type { ProjectStores, Store } from '../../db/store.ts'
-import type { Log } from '../../observability/log.ts'
-import { Background } from '../../threads/background.ts'
+import type { Store } from '../../db/store.ts'
 import { embeddedText } from '../chunking/chunk.ts'
 import { type Embedder, EmbeddingError } from '../embedding/embedder.ts'
 import type { VectorIndex } from './index/vector-index.ts'
@@ -14,16 +14,12 @@ const retryDelayMsMin = 1_000
 const retryDelayMsMax = 300_000
 const errorCharsMax = 500
 
-interface IndexerOptions {
-  read: ReadDatabase
-  stores: Pick<ProjectStores, 'of' | 'isClosed'>
+interface IndexerParts {
   embedder: Embedder
   /** Null in a process that does not search. The other processes read the vectors from the rows. */
   index: Pick<VectorIndex, 'add' | 'eraseDeleted'> | null
   leaseMs?: number
-  now: () => number
   random?: () => number
-  log: Pick<Log, 'warn'>
 }
 
 interface PendingChunk {
@@ -37,16 +33,22 @@ interface PendingChunk {
 
 /** Embeds pending chunks and adds them to the index. The rows are the queue, so a restart loses nothing. */
 export class Indexer {
-  readonly #options: IndexerOptions
+  readonly #parts: Core & IndexerParts
   readonly #leases: Leases
   readonly #waiters = new Waiters()
-  readonly #runs = new Map<number, Background>()
-  readonly #closing = new AbortController()
+  readonly #job: JobOfEach<number>
 
-  constructor(options: IndexerOptions) {
-    const { stores, leaseMs = leaseMsDefault, now } = options
-    this.#options = options
-    this.#leases = new Leases({ store: stores.of, leaseMs, now })
+  constructor(core: Core, parts: IndexerParts) {
+    const { stores, now } = core
+    const { leaseMs = leaseMsDefault } = parts
+    this.#parts = { ...core, ...parts }
+    this.#leases = new Leases({ ...core, store: stores.of, now }, { leaseMs })
+    this.#job = core.jobs.addOfEach({
+      name: 'embedding',
+      run: (projectId) => this.#run(projectId),
+      retryMs: retryDelayMsMin,
+      onFailure: (error, projectId) => this.#logFailure({ projectId, chunks: 0, attempt: 0, error }),
+    })
   }
 
   /**
@@ -62,24 +64,14 @@ export class Indexer {
 
   /** Embeds the project's due chunks in the background, once more if a run is under way. */
   wake(projectId: number): void {
-    if (this.#closing.signal.aborted || this.#options.stores.isClosed(projectId)) return
-    let run = this.#runs.get(projectId)
-    if (!run) {
-      run = new Background({
-        work: () => this.#run(projectId),
-        delayMs: 0,
-        retryMs: retryDelayMsMin,
-        onFailure: (error) => this.#logFailure({ projectId, chunks: 0, attempt: 0, error }),
-      })
-      this.#runs.set(projectId, run)
-    }
+    if (this.#job.signal.aborted || this.#parts.stores.isClosed(projectId)) return
     // `onFailure` has logged it.
-    run.now().catch(() => undefined)
+    this.#job.now(projectId).catch(() => undefined)
   }
 
   /** Wakes the projects with chunks to embed, also those whose vectors are of another embedding space. */
   async wakeAll(): Promise<void> {
-    const { read, embedder } = this.#options
+    const { read, embedder } = this.#parts
     const { space } = embedder
     // Two look-ups a project in an index, which take 4 us.
     const foreign = await read.all<{ id: number }>(sql`
@@ -91,14 +83,14 @@ export class Indexer {
   }
 
   /** Resolves when all runs have ended. */
-  async idle(): Promise<void> {
-    await Promise.all([...this.#runs.values()].map((run) => run.idle()))
+  idle(): Promise<void> {
+    return this.#job.idle()
   }
 
   /** Makes chunks with vectors of another embedding space pending again. */
   async adoptSpace(projectId: number): Promise<void> {
     const { read, write } = this.#store(projectId)
-    const { space } = this.#options.embedder
+    const { space } = this.#parts.embedder
     const ofProject = sql`select 1 from ${chunks} where project_id = ${projectId}`
     // Two queries, which the index answers at once. A single one would scan the project's chunks.
     const [foreign] = await read.all(sql`
@@ -106,24 +98,22 @@ export class Indexer {
         or exists (${ofProject} and embedding_space > ${space})`)
     if (!foreign) return
     // First, so that a crash in between leaves the rows to come here again: the file of another space is deleted.
-    await this.#options.index?.eraseDeleted(projectId)
+    await this.#parts.index?.eraseDeleted(projectId)
     await write.run(sql`
       update ${chunks} set embedding = null, embedding_space = null, attempts = 0, refusals = 0,
-        last_error = null, next_attempt_at = ${this.#options.now()}
+        last_error = null, next_attempt_at = ${this.#parts.now()}
       where project_id = ${projectId} and embedding_space <> ${space}`)
   }
 
   /** Ends all leases. Call it when the processes that held them have ended. */
   async endLeases(): Promise<void> {
-    for (const projectId of await readPendingProjects(this.#options.read))
-      await this.#leases.endAll(projectId)
+    for (const projectId of await readPendingProjects(this.#parts.read)) await this.#leases.endAll(projectId)
   }
 
   /** Stops after the writes in progress. All other chunks stay pending. */
   async close(): Promise<void> {
-    this.#closing.abort()
     this.#waiters.close()
-    await Promise.all([...this.#runs.values()].map((run) => run.close()))
+    await this.#job.close()
   }
 
   /** Resolves to the time until the next chunk is due; null when none is pending. */
@@ -134,8 +124,8 @@ export class Indexer {
       await this.#embedDue(projectId)
       return await this.#untilDue(projectId)
     } catch (error) {
-      if (!this.#options.stores.isClosed(projectId)) throw error
-      this.#runs.delete(projectId)
+      if (!this.#parts.stores.isClosed(projectId)) throw error
+      this.#job.end(projectId)
       return null
     } finally {
       stopRenewing()
@@ -147,7 +137,7 @@ export class Indexer {
     const underWay = new Map<Promise<void>, PendingChunk[]>()
     const failures: unknown[] = []
     try {
-      while (!this.#closing.signal.aborted && failures.length === 0) {
+      while (!this.#job.signal.aborted && failures.length === 0) {
         const heldBefore = [...this.#leases.heldIn(projectId)]
         for (const batch of await this.#takeDue(projectId, [...underWay.values()])) {
           const embedding = this.#embed(projectId, batch)
@@ -171,11 +161,11 @@ export class Indexer {
 
   /** Leases due chunks: no more than the embedder takes at once, since other processes may take the rest. */
   async #takeDue(projectId: number, underWay: readonly PendingChunk[][]): Promise<PendingChunk[][]> {
-    const { batchTextsMax } = this.#options.embedder
-    const batchesMax = this.#options.embedder.batchesAtOnce - underWay.length
+    const { batchTextsMax } = this.#parts.embedder
+    const batchesMax = this.#parts.embedder.batchesAtOnce - underWay.length
     if (batchesMax <= 0) return []
     const held = this.#leases.heldIn(projectId)
-    const now = this.#options.now()
+    const now = this.#parts.now()
     const farthest = now + waitMsMax
     const rows = await this.#store(projectId).read.all<PendingChunk>(sql`
       select label, name as itemName, heading, chunks.text as text, attempts, refusals
@@ -195,11 +185,11 @@ export class Indexer {
   async #embed(projectId: number, batch: PendingChunk[]): Promise<void> {
     try {
       const texts = batch.map((chunk) => embeddedText(chunk.itemName, chunk))
-      const vectors = await this.#options.embedder.embed(texts, 'document', this.#closing.signal)
+      const vectors = await this.#parts.embedder.embed(texts, 'document', this.#job.signal)
       await this.#storeVectors(projectId, batch, vectors)
       this.#waiters.settle(labelsOf(batch), true)
     } catch (error) {
-      if (this.#closing.signal.aborted || this.#options.stores.isClosed(projectId)) return
+      if (this.#job.signal.aborted || this.#parts.stores.isClosed(projectId)) return
       await this.#postpone(projectId, batch, error)
       this.#waiters.settle(labelsOf(batch), false)
     } finally {
@@ -212,13 +202,13 @@ export class Indexer {
    * @param version the project's knowledge version after that commit, if known
    */
   async addToIndex(projectId: number, labels: readonly number[], version?: number): Promise<void> {
-    const { index, stores, log } = this.#options
+    const { index, stores, log } = this.#parts
     if (!index || stores.isClosed(projectId)) return
     try {
       await index.add(projectId, labels, version)
     } catch (error) {
       // The follower compares the index with the rows later.
-      if (!this.#closing.signal.aborted)
+      if (!this.#job.signal.aborted)
         log.warn(
           { error, projectId },
           'The vector index did not add new vectors; the follower will try again',
@@ -227,7 +217,7 @@ export class Indexer {
   }
 
   #logFailure(failure: { projectId: number; chunks: number; attempt: number; error: unknown }): void {
-    this.#options.log.warn(failure, 'Embedding failed and will be tried again')
+    this.#parts.log.warn(failure, 'Embedding failed and will be tried again')
   }
 
   /** Chunks that were deleted meanwhile are left out. */
@@ -242,7 +232,7 @@ export class Indexer {
         returning knowledge_version as version`),
       written: write.all<{ label: number }>(sql`
         update ${chunks} set embedding = substr(${joined}, key * ${bytes} + 1, ${bytes}),
-          embedding_space = ${this.#options.embedder.space}, attempts = 0, refusals = 0,
+          embedding_space = ${this.#parts.embedder.space}, attempts = 0, refusals = 0,
           next_attempt_at = null, last_error = null, leased_until = null
         from json_each(${labels}) where label = value and +project_id = ${projectId} returning label`),
     })
@@ -254,11 +244,11 @@ export class Indexer {
     this.#logFailure({ projectId, chunks: batch.length, attempt, error })
     const { retryAfterMs: asked = 0, mayBeText = false } = error instanceof EmbeddingError ? error : {}
     const backoff = Math.min(retryDelayMsMax, retryDelayMsMin * 2 ** (attempt - 1))
-    const { random = Math.random } = this.#options
+    const { random = Math.random } = this.#parts
     const delayMs = Math.min(waitMsMax, Math.max(asked, backoff * (0.5 + random() / 2)))
     await this.#store(projectId).write.run(sql`
       update ${chunks} set attempts = attempts + 1, refusals = refusals + ${mayBeText ? 1 : 0}, last_error = ${reasonOf(error).slice(0, errorCharsMax)},
-        next_attempt_at = ${this.#options.now() + Math.round(delayMs)}, leased_until = null
+        next_attempt_at = ${this.#parts.now() + Math.round(delayMs)}, leased_until = null
       where label in (select value from json_each(${JSON.stringify(labelsOf(batch))}))
         and embedding_space is null`)
   }
@@ -277,16 +267,16 @@ export class Indexer {
   }
 
   #store(projectId: number): Store {
-    return this.#options.stores.of(projectId)
+    return this.#parts.stores.of(projectId)
   }
 
   async #untilDue(projectId: number): Promise<number | null> {
-    if (this.#closing.signal.aborted) return null
+    if (this.#job.signal.aborted) return null
     const [row] = await this.#store(projectId).read.all<{ at: number | null }>(sql`
       select min(max(next_attempt_at, coalesce(leased_until, 0))) as at from ${chunks}
       where project_id = ${projectId} and embedding_space is null`)
     const dueAt = row?.at ?? null
-    return dueAt === null ? null : Math.min(Math.max(0, dueAt - this.#options.now()), retryDelayMsMax)
+    return dueAt === null ? null : Math.min(Math.max(0, dueAt - this.#parts.now()), retryDelayMsMax)
   }
 }
 

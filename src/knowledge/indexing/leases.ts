@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import { chunks } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
 
 /** How long a lease lasts unless its process extends it. After that, another process may embed the chunks. */
 export const leaseMsDefault = 15_000
@@ -11,20 +11,18 @@ export const waitMsMax = 900_000
  */
 const heldMax = 10_000
 
-interface LeasesOptions {
-  store: StoreOf
+interface LeasesParts {
   leaseMs: number
-  now: () => number
 }
 
 /** The chunks that this process holds a lease on. No other process embeds them meanwhile. */
 export class Leases {
-  readonly #options: LeasesOptions
+  readonly #parts: Core & LeasesParts
   /** Labels by project. */
   readonly #held = new Map<number, Set<number>>()
 
-  constructor(options: LeasesOptions) {
-    this.#options = options
+  constructor(core: Core, parts: LeasesParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** The labels held in a project. */
@@ -46,9 +44,9 @@ export class Leases {
     const held = this.heldIn(projectId)
     const free = labels.filter((label) => !held.has(label))
     if (free.length === 0) return
-    const now = this.#options.now()
-    const taken = await this.#options.store(projectId).write.all<{ label: number }>(sql`
-      update ${chunks} set leased_until = ${now + this.#options.leaseMs} where label in (
+    const now = this.#parts.now()
+    const taken = await this.#parts.store(projectId).write.all<{ label: number }>(sql`
+      update ${chunks} set leased_until = ${now + this.#parts.leaseMs} where label in (
         select value from json_each(${JSON.stringify(free)})) and embedding_space is null
         and (coalesce(leased_until, 0) <= ${now} or leased_until > ${now + waitMsMax}) returning label`)
     for (const { label } of taken) held.add(label)
@@ -56,7 +54,7 @@ export class Leases {
 
   /** Extends the project's leases at intervals, until the returned function is called. */
   keep(projectId: number): () => void {
-    const timer = setInterval(() => void this.#renew(projectId), this.#options.leaseMs / 3)
+    const timer = setInterval(() => void this.#renew(projectId), this.#parts.leaseMs / 3)
     return () => clearInterval(timer)
   }
 
@@ -67,14 +65,14 @@ export class Leases {
 
   /** Ends every lease in the project, whichever process held it. */
   async endAll(projectId: number): Promise<void> {
-    const { read, write } = this.#options.store(projectId)
+    const { read, write } = this.#parts.store(projectId)
     const isLeased = sql`project_id = ${projectId} and embedding_space is null and leased_until is not null`
     const [leased] = await read.all(sql`select 1 from ${chunks} where ${isLeased} limit 1`)
     if (leased) await write.run(sql`update ${chunks} set leased_until = null where ${isLeased}`)
   }
 
   async #renew(projectId: number): Promise<void> {
-    const { store, leaseMs, now } = this.#options
+    const { store, leaseMs, now } = this.#parts
     try {
       await store(projectId).write.run(sql`
         update ${chunks} set leased_until = ${now() + leaseMs} where label in (

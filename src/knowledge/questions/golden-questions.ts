@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import { erasing } from '../../db/erasing.ts'
-import type { SettingsOf } from '../../db/project-settings.ts'
-import type { RecordHash } from '../../db/record-hash.ts'
 import { goldenQuestions, knowledgeItems, people, questions } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
+import type { Erasure } from '../../erasure/erasure.ts'
 import { AppError, forbidden, notFound } from '../../errors.ts'
 import { redactor } from '../../redaction/settings.ts'
 import { TimeSlices } from '../../threads/time-slices.ts'
+import type { Questions } from './questions.ts'
 import { wordingOf } from './wording.ts'
 
 /** Each of them is asked after every change of knowledge. */
@@ -38,29 +38,24 @@ export interface GoldenQuestion {
   createdBy: string | null
 }
 
-interface GoldenOptions {
-  store: StoreOf
-  recordHash: RecordHash
-  settingsOf: SettingsOf
-  /** Erases what a committed deletion leaves in free pages and logs. */
-  erasure: { schedule(projectId: number): void }
+interface GoldenParts {
+  erasure: Pick<Erasure, 'schedule'>
   /** Questions that wait to be written are among those that a text is compared with. */
-  questions: { flush(): Promise<void> }
-  now: () => number
+  questions: Pick<Questions, 'flush'>
 }
 
 /** Questions that people saved with the item that answers them. */
 export class GoldenQuestions {
-  readonly #options: GoldenOptions
+  readonly #parts: Core & GoldenParts
   readonly #slices = new TimeSlices()
 
-  constructor(options: GoldenOptions) {
-    this.#options = options
+  constructor(core: Core, parts: GoldenParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** All of them, the newest first. `seq` is the row number. */
   async list(projectId: number): Promise<(GoldenQuestion & { seq: number })[]> {
-    const rows = await this.#options.store(projectId).read.all<{
+    const rows = await this.#parts.store(projectId).read.all<{
       seq: number
       id: string
       query: string
@@ -90,8 +85,8 @@ export class GoldenQuestions {
    * for too many
    */
   async keep(projectId: number, golden: NewGolden, personId: string): Promise<{ query: string }> {
-    const { recordHash, questions: asked, erasure } = this.#options
-    const { write } = this.#options.store(projectId)
+    const { recordHash, questions: asked, erasure } = this.#parts
+    const { write } = this.#parts.store(projectId)
     await asked.flush()
     const query = await this.#redacted(projectId, golden.query)
     const kept: Kept = { ...golden, query, projectId, wording: wordingOf(recordHash, projectId, query) }
@@ -104,7 +99,7 @@ export class GoldenQuestions {
       inserted: sql`
         insert into ${goldenQuestions} (id, project_id, call_id, wording, query, item_seq, created_at, created_by)
         select ${id}, ${projectId}, ${callOf(kept)}, ${kept.wording}, ${query}, ${itemOf(kept)},
-          ${this.#options.now()}, ${personId}
+          ${this.#parts.now()}, ${personId}
         where true
         on conflict (project_id, wording) do update set item_seq = excluded.item_seq`,
     })
@@ -114,7 +109,7 @@ export class GoldenQuestions {
 
   /** @throws not_found */
   async delete(projectId: number, id: string): Promise<{ id: string; deleted: true }> {
-    const { store, erasure } = this.#options
+    const { store, erasure } = this.#parts
     const isThis = sql`project_id = ${projectId} and id = ${id}`
     const { deleted } = await store(projectId).writeWhenFull.batch({
       ledger: this.#erasing(projectId, sql`exists (select 1 from ${goldenQuestions} where ${isThis})`),
@@ -126,11 +121,11 @@ export class GoldenQuestions {
   }
 
   #erasing(projectId: number, condition: SQL): SQL {
-    return erasing(this.#options, { projectId, kind: 'questions', id: '' }, condition)
+    return erasing(this.#parts, { projectId, kind: 'questions', id: '' }, condition)
   }
 
   async #redacted(projectId: number, query: string): Promise<string> {
-    const redact = await redactor(await this.#options.settingsOf(projectId))
+    const redact = await redactor(await this.#parts.settingsOf(projectId))
     return (await this.#slices.run(redact(query, '', {}))).trim()
   }
 }

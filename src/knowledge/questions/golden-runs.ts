@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import { goldenRuns } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
 import { unavailable } from '../../errors.ts'
 import type { Search } from '../search/search.ts'
 import { askGolden, sharesOf } from './golden-check.ts'
@@ -30,19 +30,17 @@ export interface GoldenHistory {
   runs: GoldenRun[]
 }
 
-interface GoldenRunsOptions {
-  store: StoreOf
+interface GoldenRunsParts {
   search: Pick<Search, 'search'>
   golden: Pick<GoldenQuestions, 'list'>
-  now: () => number
 }
 
 /** Asks a project's golden questions, and keeps what they found, each time that it differs from before. */
 export class GoldenRuns {
-  readonly #options: GoldenRunsOptions
+  readonly #parts: Core & GoldenRunsParts
 
-  constructor(options: GoldenRunsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: GoldenRunsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /**
@@ -50,7 +48,7 @@ export class GoldenRuns {
    * @throws unavailable when the embedding provider does not answer
    */
   async run(projectId: number, pause: () => Promise<void> = async () => undefined): Promise<void> {
-    const { search, golden, store, now } = this.#options
+    const { search, golden, store, now } = this.#parts
     const ranks: Record<string, number> = {}
     for (const { seq, query, item } of await golden.list(projectId)) {
       await pause()
@@ -74,7 +72,7 @@ export class GoldenRuns {
   }
 
   async history(projectId: number): Promise<GoldenHistory> {
-    const { store, golden } = this.#options
+    const { store, golden } = this.#parts
     const stored = await store(projectId)
       .read.select()
       .from(goldenRuns)

@@ -1,13 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
-import type { Lease } from '../../db/lease.ts'
-import type { SettingsOf } from '../../db/project-settings.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
+import type { Core } from '../../core/core.ts'
+import type { Job, Turn } from '../../core/jobs.ts'
 import { goldenQuestions, questionStates, questions } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
 import { ProjectWasDeleted, unavailable } from '../../errors.ts'
-import type { Log } from '../../observability/log.ts'
-import { Background } from '../../threads/background.ts'
 import type { Search } from '../search/search.ts'
 import type { GoldenRuns } from './golden-runs.ts'
 import { pairsOf, storedHits } from './hits.ts'
@@ -23,18 +18,10 @@ const timeoutMs = 10_000
 /** Of one project, the last asked ones. For the others, what agents found last counts. */
 const questionsMax = 200
 
-interface QuestionChecksOptions {
-  /** Only the process that owns the folder asks. */
-  owner: { readonly isOwner: boolean }
-  read: ReadDatabase
-  store: StoreOf
+interface QuestionChecksParts {
   search: Pick<Search, 'search'>
-  settingsOf: SettingsOf
   groups: Pick<QuestionGroups, 'toAsk'>
   goldenRuns: Pick<GoldenRuns, 'run'>
-  lease: Pick<Lease, 'take' | 'release'>
-  now: () => number
-  log: Pick<Log, 'warn'>
 }
 
 /**
@@ -42,55 +29,53 @@ interface QuestionChecksOptions {
  * now closes, and golden questions show what the change did.
  */
 export class QuestionChecks {
-  readonly #options: QuestionChecksOptions
-  readonly #background: Background
+  readonly #parts: Core & QuestionChecksParts
+  readonly #job: Job
   /** Projects whose knowledge has changed. */
   readonly #changed = new Set<number>()
 
-  constructor(options: QuestionChecksOptions) {
-    this.#options = options
-    this.#background = new Background({
-      work: (signal) => this.#run(signal),
+  constructor(core: Core, parts: QuestionChecksParts) {
+    this.#parts = { ...core, ...parts }
+    this.#job = core.jobs.add({
+      name: 'questions',
+      run: (turn) => this.#run(turn),
+      // What has changed while no process ran is not known.
+      prepare: async () => {
+        const rows = await core.read.all<{ projectId: number }>(sql`
+          select project_id as projectId from ${goldenQuestions}
+          union select project_id from ${questionStates} where since is not null`)
+        for (const { projectId } of rows) this.#changed.add(projectId)
+      },
       delayMs,
       retryMs,
       retryMsMax,
-      onFailure: (error) => options.log.warn({ error }, 'Questions were not asked and will be tried again'),
+      failure: 'Questions were not asked',
+      level: 'warn',
     })
-  }
-
-  /** What has changed while no process ran is not known. */
-  async start(): Promise<void> {
-    const rows = await this.#options.read.all<{ projectId: number }>(sql`
-      select project_id as projectId from ${goldenQuestions}
-      union select project_id from ${questionStates} where since is not null`)
-    for (const { projectId } of rows) this.schedule(projectId)
   }
 
   /** Call it after each change of a project's knowledge. */
   schedule(projectId: number): void {
-    if (!this.#options.owner.isOwner) return
+    if (!this.#parts.owner.isOwner) return
     this.#changed.add(projectId)
-    this.#background.soon()
+    this.#job.soon()
   }
 
   /** Asks what is scheduled at once. */
-  async finish(): Promise<void> {
-    await this.#background.now()
+  finish(): Promise<void> {
+    return this.#job.now()
   }
 
-  async close(): Promise<void> {
-    await this.#background.close()
-    await this.#options.lease.release().catch(() => undefined)
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
+  async #run(turn: Turn): Promise<void> {
+    // A fifth of a core at most.
+    const pause = () => turn.rest(pauseFactor)
     for (const projectId of [...this.#changed]) {
-      if (!(await this.#options.lease.take())) return this.#changed.clear()
+      if (!(await turn.isMine())) return this.#changed.clear()
       // A change from here on needs another run.
       this.#changed.delete(projectId)
       try {
-        await this.#askGaps(projectId, signal)
-        await this.#options.goldenRuns.run(projectId, pauses(signal))
+        await this.#askGaps(projectId, pause)
+        await this.#parts.goldenRuns.run(projectId, pause)
       } catch (error) {
         if (error instanceof ProjectWasDeleted) continue
         this.#changed.add(projectId)
@@ -99,10 +84,9 @@ export class QuestionChecks {
     }
   }
 
-  async #askGaps(projectId: number, signal: AbortSignal): Promise<void> {
-    const { search, groups, store, settingsOf, now } = this.#options
+  async #askGaps(projectId: number, pause: () => Promise<void>): Promise<void> {
+    const { search, groups, store, settingsOf, now } = this.#parts
     const { gapCoverage } = await settingsOf(projectId)
-    const pause = pauses(signal)
     const found: unknown[] = []
     for (const { id, query } of await groups.toAsk(projectId, questionsMax)) {
       await pause()
@@ -128,14 +112,5 @@ export class QuestionChecks {
         where project_id = ${projectId} and since is not null
           and wording not in (select value ->> 0 from json_each(${rows}))`,
     })
-  }
-}
-
-/** Waits four times as long as the work since the last pause took, so that it takes a fifth of a core at most. */
-function pauses(signal: AbortSignal): () => Promise<void> {
-  let last = performance.now()
-  return async () => {
-    await sleep(pauseFactor * (performance.now() - last), undefined, { signal })
-    last = performance.now()
   }
 }

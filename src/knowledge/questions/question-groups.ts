@@ -1,7 +1,7 @@
 import { count, type SQL, sql } from 'drizzle-orm'
-import type { ProjectSettings, SettingsOf } from '../../db/project-settings.ts'
+import type { Core } from '../../core/core.ts'
+import type { ProjectSettings } from '../../db/project-settings.ts'
 import { goldenQuestions, knowledgeItems, people, questionStates, questions } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
 import { notFound } from '../../errors.ts'
 import { type FoundPassage, firstItem, readPassagesOf } from './hits.ts'
 import { dayMs } from './questions.ts'
@@ -82,23 +82,17 @@ const columns = {
 
 type GroupRow = { [Name in keyof typeof columns]: (typeof columns)[Name]['_']['type'] } & { isGolden: 0 | 1 }
 
-interface QuestionGroupsOptions {
-  store: StoreOf
-  settingsOf: SettingsOf
-  now: () => number
-}
-
 /** Reads the questions that a project keeps, grouped by wording. */
 export class QuestionGroups {
-  readonly #options: QuestionGroupsOptions
+  readonly #core: Core
 
-  constructor(options: QuestionGroupsOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   async counts(projectId: number): Promise<QuestionCounts> {
-    const { readForConsole } = this.#options.store(projectId)
-    const { keepQuestionsDays: keepDays, gapCoverage } = await this.#options.settingsOf(projectId)
+    const { readForConsole } = this.#core.store(projectId)
+    const { keepQuestionsDays: keepDays, gapCoverage } = await this.#core.settingsOf(projectId)
     const rows = await readForConsole
       .select({ state: columns.state, count: count() })
       .from(await this.#judged(projectId))
@@ -115,7 +109,7 @@ export class QuestionGroups {
 
   /** How often each item's passage was the best one, the most often found first, at most 200; null where questions are not kept. */
   async timesFound(projectId: number): Promise<TimesFound | null> {
-    const { store, settingsOf } = this.#options
+    const { store, settingsOf } = this.#core
     const { keepQuestionsDays: days } = await settingsOf(projectId)
     if (days === null) return null
     // Through the builder: the console's own thread answers a bare statement with rows that have no names.
@@ -147,7 +141,7 @@ export class QuestionGroups {
 
   /** @throws not_found */
   async get(projectId: number, id: string): Promise<QuestionDetail> {
-    const { read } = this.#options.store(projectId)
+    const { read } = this.#core.store(projectId)
     const [row] = await this.#read(projectId, sql`id = ${id}`)
     if (!row) throw noSuchQuestion()
     const [passages = []] = await readPassagesOf(read, projectId, [row.hits])
@@ -164,7 +158,7 @@ export class QuestionGroups {
 
   /** The questions that the service itself asks after a change of knowledge, the last asked first. */
   async toAsk(projectId: number, max: number): Promise<{ id: string; query: string }[]> {
-    return await this.#options
+    return await this.#core
       .store(projectId)
       .readInBackground.select({ id: columns.id, query: columns.query })
       .from(await this.#judged(projectId))
@@ -176,7 +170,7 @@ export class QuestionGroups {
   async #read(projectId: number, which: SQL): Promise<GroupRow[]> {
     const isGolden = sql<0 | 1>`exists (
       select 1 from ${goldenQuestions} as golden where golden.project_id = ${projectId} and golden.wording = judged.id)`
-    return await this.#options
+    return await this.#core
       .store(projectId)
       .readForConsole.select({ ...columns, isGolden })
       .from(await this.#judged(projectId))
@@ -187,7 +181,7 @@ export class QuestionGroups {
 
   /** Each wording with its state. What the service itself has found last counts. */
   async #judged(projectId: number): Promise<SQL> {
-    const { gapCoverage } = await this.#options.settingsOf(projectId)
+    const { gapCoverage } = await this.#core.settingsOf(projectId)
     return sql`(
       with asked as (
         select wording as id, max(seq) as last, count(*) as asked, total(coverage < ${gapCoverage}) > 0 as wasGap
@@ -220,7 +214,7 @@ export class QuestionGroups {
 
   /** The condition that a question has not expired. Expired ones are hidden at once and deleted within an hour. */
   async #areKept(projectId: number): Promise<SQL> {
-    const { settingsOf, now } = this.#options
+    const { settingsOf, now } = this.#core
     const { keepQuestionsDays } = await settingsOf(projectId)
     if (keepQuestionsDays === null) return sql`false`
     return sql`project_id = ${projectId} and at >= ${now() - keepQuestionsDays * dayMs}`

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import { members, questionStates, questions } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
 import { invalidRequest } from '../../errors.ts'
 import { noSuchQuestion } from './question-groups.ts'
 
@@ -11,17 +11,12 @@ export interface MarkChange {
   assignee?: string | null
 }
 
-interface QuestionMarksOptions {
-  store: StoreOf
-  now: () => number
-}
-
 /** What people say of questions: whether they are answered, and who sees to them. */
 export class QuestionMarks {
-  readonly #options: QuestionMarksOptions
+  readonly #core: Core
 
-  constructor(options: QuestionMarksOptions) {
-    this.#options = options
+  constructor(core: Core) {
+    this.#core = core
   }
 
   /**
@@ -34,7 +29,7 @@ export class QuestionMarks {
     { mark, assignee }: MarkChange,
     personId: string,
   ): Promise<{ id: string }> {
-    const { store, now } = this.#options
+    const { store, now } = this.#core
     const { read, write } = store(projectId)
     const isAsked = sql`exists (select 1 from ${questions} where project_id = ${projectId} and wording = ${id})`
     const isMember = sql`exists (

@@ -1,14 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type AuditTrail, countOf } from '../../audit/audit-trail.ts'
+import { countOf } from '../../audit/audit-trail.ts'
+import type { Holds } from '../../calls/keeping/holds.ts'
+import type { Core } from '../../core/core.ts'
 import { erasing } from '../../db/erasing.ts'
-import type { SettingsOf } from '../../db/project-settings.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
-import type { RecordHash } from '../../db/record-hash.ts'
-import type { Requirement } from '../../db/requirements.ts'
 import { calls, erasures, knowledgeItems, projects, questions } from '../../db/schema.ts'
-import type { WriteDatabase } from '../../db/write-database.ts'
+import type { Erasure } from '../../erasure/erasure.ts'
 import { ProjectWasDeleted } from '../../errors.ts'
-import type { Log } from '../../observability/log.ts'
 import { type RedactText, redactor } from '../../redaction/settings.ts'
 import { Background } from '../../threads/background.ts'
 import { TimeSlices, type Work } from '../../threads/time-slices.ts'
@@ -44,25 +41,10 @@ interface Read {
   itemId: string
 }
 
-interface QuestionsOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  writeWhenFull: WriteDatabase
-  recordHash: RecordHash
-  settingsOf: SettingsOf
-  audit: Pick<AuditTrail, 'progress'>
+interface QuestionsParts {
   /** Tells which of the selected calls are on hold: see calls/keeping/holds.ts. */
-  holds: {
-    among(
-      db: ReadDatabase,
-      projectId: number,
-      selection: SQL,
-    ): Promise<{ seqs: ReadonlySet<number>; isAsSeen: Requirement }>
-  }
-  /** Erases what a committed deletion leaves in free pages and logs. */
-  erasure: { schedule(projectId: number): void }
-  log: Pick<Log, 'warn'>
-  now: () => number
+  holds: Pick<Holds, 'among'>
+  erasure: Pick<Erasure, 'schedule'>
 }
 
 /**
@@ -70,7 +52,7 @@ interface QuestionsOptions {
  * process that is killed loses those of its last second.
  */
 export class Questions {
-  readonly #options: QuestionsOptions
+  readonly #parts: Core & QuestionsParts
   readonly #background: Background
   readonly #slices = new TimeSlices()
   /** How many questions of each project have expired, and since when: the audit trail gets one entry a day. */
@@ -79,13 +61,13 @@ export class Questions {
   #reads: Read[] = []
   #lost = 0
 
-  constructor(options: QuestionsOptions) {
-    this.#options = options
+  constructor(core: Core, parts: QuestionsParts) {
+    this.#parts = { ...core, ...parts }
     this.#background = new Background({
       work: () => this.#write(),
       delayMs,
       retryMs,
-      onFailure: (error) => options.log.warn({ error }, 'Questions were not written and will be tried again'),
+      onFailure: (error) => core.log.warn({ error }, 'Questions were not written and will be tried again'),
     })
   }
 
@@ -95,7 +77,7 @@ export class Questions {
       this.#lost++
       return
     }
-    const at = this.#options.now()
+    const at = this.#parts.now()
     const { coverage } = answer
     this.#waiting.push({ projectId, at, callId, query, coverage, found: pairsOf(answer) })
     this.#background.soon()
@@ -121,7 +103,7 @@ export class Questions {
 
   /** Deletes expired questions, and all but the newest 100,000 of each project. */
   async expire(): Promise<void> {
-    const { read, now } = this.#options
+    const { read, now } = this.#parts
     const rows = await read.all<{ id: number; keepDays: number | null }>(sql`
       select id, keep_questions_days as keepDays from ${projects}
       where deleted_at is null and id in (select project_id from ${questions})`)
@@ -135,7 +117,7 @@ export class Questions {
   }
 
   async #expireBefore(projectId: number, before: number): Promise<void> {
-    const { audit, now } = this.#options
+    const { audit, now } = this.#parts
     const known = this.#expired.get(projectId)
     const { count, since } =
       known && Math.abs(now() - known.since) < dayMs ? known : { count: 0, since: now() }
@@ -158,7 +140,7 @@ export class Questions {
     before: number,
     after?: (deleted: number) => SQL,
   ): Promise<number> {
-    const { read, writeWhenFull, erasure, holds } = this.#options
+    const { read, writeWhenFull, erasure, holds } = this.#parts
     const areOld = sql`project_id = ${projectId} and at < ${before}`
     const asked = sql`select seq from ${calls} where project_id = ${projectId}
       and id in (select call_id from ${questions} where ${areOld})`
@@ -170,7 +152,7 @@ export class Questions {
     const erased = { projectId, kind: 'questions', id: '' } as const
     for (let count = 0; ; ) {
       const { deleted } = await writeWhenFull.batchIf([held.isAsSeen], {
-        ledger: erasing(this.#options, erased, sql`exists (${over})`),
+        ledger: erasing(this.#parts, erased, sql`exists (${over})`),
         deleted: writeWhenFull
           .delete(questions)
           .where(sql`seq in (${over})`)
@@ -184,7 +166,7 @@ export class Questions {
   }
 
   async #write(): Promise<void> {
-    const { log } = this.#options
+    const { log } = this.#parts
     if (this.#lost > 0)
       log.warn({ questions: this.#lost }, 'Too many questions were waiting, so some were not kept')
     this.#lost = 0
@@ -195,7 +177,7 @@ export class Questions {
 
   /** Reads of a call without a question are kept nowhere, nor are more than twenty for one question. */
   async #writeReads(reads: readonly Read[]): Promise<void> {
-    await this.#options.write.batch({
+    await this.#parts.write.batch({
       reads: reads.map(
         ({ projectId, callId, itemId }) => sql`
           update ${questions} set reads = json_insert(reads, '$[#]', items.seq)
@@ -209,7 +191,7 @@ export class Questions {
 
   /** Writes questions, but none of a project that keeps no questions, and none of a deleted call. */
   async #writeSome(waiting: readonly Question[]): Promise<void> {
-    const { write, recordHash } = this.#options
+    const { write, recordHash } = this.#parts
     try {
       const kept = await this.#keptOf(waiting)
       if (kept.length === 0) return
@@ -239,7 +221,7 @@ export class Questions {
     const redactors = new Map<number, RedactText>()
     for (const projectId of new Set(waiting.map((question) => question.projectId))) {
       // A project that was deleted meanwhile keeps nothing.
-      const settings = await this.#options.settingsOf(projectId).catch(nullIfDeleted)
+      const settings = await this.#parts.settingsOf(projectId).catch(nullIfDeleted)
       if (settings?.keepQuestionsDays) redactors.set(projectId, await redactor(settings))
     }
     return await this.#slices.run(redactQuestions(waiting, redactors))

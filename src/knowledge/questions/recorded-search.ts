@@ -1,25 +1,21 @@
+import type { Core } from '../../core/core.ts'
 import { callIdPattern } from '../../ids.ts'
-import type { Metrics } from '../../observability/metrics.ts'
 import type { SearchRequest } from '../schemas.ts'
 import type { SearchResult } from '../search/explain.ts'
 import type { Search } from '../search/search.ts'
 import type { Questions } from './questions.ts'
 
-/** Vapi sends this header to MCP servers; other platforms can be configured to. */
-const callHeader = 'x-call-id'
-
-interface RecordedSearchOptions {
+interface RecordedSearchParts {
   search: Pick<Search, 'search'>
   questions: Pick<Questions, 'add' | 'addRead'>
-  metrics: Pick<Metrics, 'observeSearch'>
 }
 
 /** The search that agents use. It counts their questions, and keeps them if the project's settings say so. */
 export class RecordedSearch {
-  readonly #options: RecordedSearchOptions
+  readonly #parts: Core & RecordedSearchParts
 
-  constructor(options: RecordedSearchOptions) {
-    this.#options = options
+  constructor(core: Core, parts: RecordedSearchParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /**
@@ -27,7 +23,7 @@ export class RecordedSearch {
    * @throws unavailable when too many searches are under way
    */
   async search(projectId: number, request: SearchRequest, callId: unknown = null): Promise<SearchResult> {
-    const { search, questions, metrics } = this.#options
+    const { search, questions, metrics } = this.#parts
     const result = await search.search(projectId, request)
     metrics.observeSearch(result.answer)
     questions.add(projectId, request.query, result.answer, isCallId(callId) ? callId : null)
@@ -36,15 +32,10 @@ export class RecordedSearch {
 
   /** Says that the agent has read an item whole. @param callId as above */
   noteRead(projectId: number, itemId: string, callId: unknown): void {
-    if (isCallId(callId)) this.#options.questions.addRead({ projectId, itemId, callId })
+    if (isCallId(callId)) this.#parts.questions.addRead({ projectId, itemId, callId })
   }
 }
 
 function isCallId(callId: unknown): callId is string {
   return typeof callId === 'string' && callIdPattern.test(callId)
-}
-
-/** The call id in the headers of a request; null if they have none. */
-export function callIdOf({ headers }: Request): string | null {
-  return headers.get(callHeader)
 }

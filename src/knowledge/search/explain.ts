@@ -30,6 +30,8 @@ export interface SearchResult {
   vectorLabels: readonly number[] | null
   /** The labels of each passage of the answer. */
   passageLabels: readonly (readonly number[])[]
+  /** How much of the question each passage of the answer covers, 0 to 1: unlike a score, it compares between questions. */
+  coverages: readonly number[]
 }
 
 export interface ExplainedHit extends SearchHit {

@@ -79,16 +79,20 @@ export class KeywordSearch {
     this.#counts = new LRUCache({ max: cachedCountsMax, ttl: cachedForMs, perf: { now } })
   }
 
-  /** Labels of chunks, and how much of the query the best of them covers, whatever `atLeast` is; null without a word. */
+  /** Labels of chunks, how much of the query each covers, and the best of them, whatever `atLeast` is; null without a word. */
   async search(
     projectId: number,
     query: string,
     limits: Limits,
-  ): Promise<{ labels: number[]; coverage: number | null }> {
+  ): Promise<{ labels: number[]; coverages: Map<number, number>; coverage: number | null }> {
     const { terms, counts, passages, forms } = await this.candidates(projectId, query, limits)
     const { passagesMax } = limits.inHurry ? hurriedEffort : wholeEffort
-    const { labels, coverage } = rankPassages(terms, passages, forms, counts, passagesMax)
-    return { labels, coverage: terms.length === 0 ? null : coverage }
+    const { labels, coverages, coverage } = rankPassages(terms, passages, forms, counts, passagesMax)
+    return {
+      labels,
+      coverages: new Map(labels.map((label, at) => [label, coverages[at] ?? 0])),
+      coverage: terms.length === 0 ? null : coverage,
+    }
   }
 
   /** The passages that a query's rarest terms choose, and what is needed to order them. */

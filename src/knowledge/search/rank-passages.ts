@@ -5,8 +5,8 @@ import { type Mentions, matchedTermsMax, TermMatcher } from './term-matcher.ts'
 import type { WordForms } from './word-forms.ts'
 
 /**
- * How much each kind of evidence counts beside BM25 over the text. `bun run bench:ranking` tries other values on all
- * question sets: near these, none changes much.
+ * How much each kind of evidence counts beside BM25 over the text. Other values were tried on all question sets: near
+ * these, none changes much.
  */
 export const rankWeights = {
   /** BM25's k1: how much further occurrences of a term add. */
@@ -69,7 +69,9 @@ export interface Evidence {
 export interface RankedPassages {
   /** Best first. */
   labels: number[]
-  /** How much of the query the best one covers: 0 to 1. */
+  /** How much of the query each covers: 0 to 1. */
+  coverages: number[]
+  /** The same of the best one, whatever the others are. */
   coverage: number
 }
 
@@ -94,7 +96,11 @@ export function rankPassages(
     readings.length > coveredMax
       ? weighEvidence({ ...evidence, readings: readings.slice(0, coveredMax) }, rankWeights)
       : scored
-  return { labels: scored.map(({ label }) => label), coverage: coverageOf(rarities, best) }
+  return {
+    labels: scored.map(({ label }) => label),
+    coverages: scored.map((passage) => coverageOf(rarities, passage)),
+    coverage: coverageOf(rarities, best),
+  }
 }
 
 /**

@@ -1,8 +1,7 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { StoreOf } from '../../db/store.ts'
+import type { Core } from '../../core/core.ts'
 import { type AppError, unavailable } from '../../errors.ts'
-import type { Log } from '../../observability/log.ts'
 import { withLabels } from '../chunking/passage-text.ts'
 import type { Embedder } from '../embedding/embedder.ts'
 import type { VectorSearch } from '../indexing/index/indexes.ts'
@@ -35,11 +34,9 @@ const chunksPerPassage = 2
 const attemptsMax = 5
 const projectsMax = 10_000
 
-interface SearchOptions {
-  store: StoreOf
+interface SearchParts {
   embedder: Embedder
   index: VectorIndex
-  log: Pick<Log, 'debug'>
 }
 
 /** Milliseconds of a monotonic clock. */
@@ -47,17 +44,17 @@ const now = () => performance.now()
 
 /** Finds passages for an agent during a call, by meaning and by words, within a deadline. */
 export class Search {
-  readonly #options: SearchOptions
+  readonly #parts: Core & SearchParts
   readonly #keyword: KeywordSearch
   readonly #queryVectors: QueryVectors
   /** By project: the last replacement of chunks that a search has seen. */
   readonly #replacedSeqs = new LRUCache<number, number>({ max: projectsMax })
   #underWay = 0
 
-  constructor(options: SearchOptions) {
-    this.#options = options
-    this.#keyword = new KeywordSearch({ store: options.store, now })
-    this.#queryVectors = new QueryVectors(options.embedder)
+  constructor(core: Core, parts: SearchParts) {
+    this.#parts = { ...core, ...parts }
+    this.#keyword = new KeywordSearch({ store: core.store, now })
+    this.#queryVectors = new QueryVectors(parts.embedder)
   }
 
   /** Whether the next search is refused. */
@@ -95,7 +92,7 @@ export class Search {
     request: SearchRequest,
     { startedAt, known }: { startedAt: number; known: number },
   ): Promise<SearchResult & { replacedSeq: number }> {
-    const { store } = this.#options
+    const { store } = this.#parts
     const { query, itemIds, limit = limitDefault, timeoutMs = timeoutMsDefault } = request
     const wanted = request.mode ?? 'hybrid'
     const candidates = candidatesFor(limit)
@@ -142,7 +139,17 @@ export class Search {
     const mode = byVector === null || nearest ? wanted : 'keyword'
     const keywordLabels = mode === 'vector' ? null : words.labels
     const data = merged.map((passage) => toHit(passage, keywordLabels, vectorLabels))
-    const coverage = enough > 0 || words.coverage === null ? words.coverage : coverageOf(words.coverage, hits)
+    const nearness = nearnessOf(hits)
+    // Words alone decide where they were enough, or nothing is known of meaning.
+    const nearnessAt = new Map(enough > 0 ? [] : hits.map(({ label }, at) => [label, nearness[at] ?? 0]))
+    const covered = (byWords: number, near = 0) =>
+      nearnessAt.size === 0 ? byWords : coverageOf(words.coverage === null ? null : byWords, near)
+    const coverage = words.coverage === null ? null : covered(words.coverage, nearness[0])
+    const coverages = merged.map(({ labels }) =>
+      rounded(
+        Math.max(...labels.map((label) => covered(words.coverages.get(label) ?? 0, nearnessAt.get(label)))),
+      ),
+    )
     return {
       answer: {
         data,
@@ -156,6 +163,7 @@ export class Search {
       vectorLabels,
       replacedSeq,
       passageLabels: merged.map(({ labels }) => labels),
+      coverages,
     }
   }
 
@@ -169,7 +177,7 @@ export class Search {
 
   /** How many passages found by words make the vector index needless; 0 if it is always asked. */
   #wordsEnough(query: string, limit: number): number {
-    if (this.#options.embedder.isLexical) return limit
+    if (this.#parts.embedder.isLexical) return limit
     return isName(query.trim()) ? 1 : 0
   }
 
@@ -180,7 +188,7 @@ export class Search {
     candidates: number,
     options: VectorSearch,
   ): Promise<{ hits: VectorHit[]; embeddingMs: number; tookMs: number } | null> {
-    const { index, log } = this.#options
+    const { index, log } = this.#parts
     const startedAt = now()
     // All vectors are equally near to that of a query without meaning.
     if (!meaningPattern.test(query)) return { hits: [], embeddingMs: 0, tookMs: 0 }
@@ -213,7 +221,7 @@ export class Search {
     ranked: readonly Ranked[],
     limit: number,
   ): Promise<{ merged: MergedPassage[]; replacedSeq: number }> {
-    const { readForSearch: read } = this.#options.store(projectId)
+    const { readForSearch: read } = this.#parts.store(projectId)
     const labels = ranked.map(({ label }) => label)
     // Read in one snapshot, so that a chunk and its replacement are never returned together.
     const { passages, replacedSeq } = await readPassages(read, projectId, labels)
@@ -231,12 +239,15 @@ function isName(query: string): boolean {
   return quotedPattern.test(query) || query.split(/\s+/).every((word) => /\d/.test(word))
 }
 
-const nothing = { labels: [], coverage: null }
+const nothing = { labels: [], coverages: new Map<number, number>(), coverage: null }
 
-/** Half by words, which miss a paraphrase, and half by the nearest passage, which is near to every question of its subject. */
-function coverageOf(byWords: number, nearest: readonly VectorHit[]): number {
-  const [nearness] = nearnessOf(nearest)
-  return nearness === undefined ? byWords : (byWords + Math.min(1, nearness / nearAnswer)) / 2
+/**
+ * Half by words, which miss a paraphrase, and half by nearness, since a passage is near to every question of its subject.
+ * @param byWords null for a question without a word
+ */
+function coverageOf(byWords: number | null, nearness: number): number {
+  const byMeaning = Math.min(1, nearness / nearAnswer)
+  return byWords === null ? byMeaning : (byWords + byMeaning) / 2
 }
 
 function rounded(value: number): number {

@@ -1,9 +1,9 @@
-import { bulkhead } from 'cockatiel'
+import { FairQueue } from '../../threads/fair-queue.ts'
 import { Thread } from '../../threads/thread.ts'
-import type { AudioApi } from './audio-worker.ts'
-import type { EncryptedAudio } from './encrypted-audio.ts'
-import type { AudioLength } from './length.ts'
+import type { AudioApi, AudioPeaks } from './audio-worker.ts'
+import type { AudioLength, EncryptedAudio } from './encrypted-audio.ts'
 
+const unknown: AudioLength = { durationSeconds: null, channels: null }
 const idleMs = 30_000
 const waitingMax = 1_000
 
@@ -16,11 +16,11 @@ const limitsDefault = {
 
 /**
  * Reads recordings in worker threads, which are ended when a file takes too long: one for lengths, which uploads wait
- * for, and one for peaks, which take seconds. Each reads one recording at a time.
+ * for, and one for peaks, which take seconds. Each reads one recording at a time, and projects take turns.
  */
 export class AudioThreads {
-  readonly #prober = new AudioThread('The reader of lengths')
-  readonly #peaker = new AudioThread('The reader of peaks')
+  readonly #prober = new AudioThread<AudioLength>('The reader of lengths')
+  readonly #peaker = new AudioThread<AudioPeaks>('The reader of peaks')
   readonly #limits: typeof limitsDefault
 
   constructor(limits: Partial<typeof limitsDefault> = {}) {
@@ -28,24 +28,26 @@ export class AudioThreads {
   }
 
   /** What the recording says of itself, where it says so. */
-  async probe(audio: EncryptedAudio): Promise<AudioLength> {
+  async probe(projectId: number, audio: EncryptedAudio): Promise<AudioLength> {
+    const { probeWithinMs } = this.#limits
     try {
-      return await this.#prober.run(this.#limits.probeWithinMs, (thread) => thread.ask('probe', audio))
+      return await this.#prober.run(projectId, audio, probeWithinMs, (thread) => thread.ask('probe', audio))
     } catch {
-      // A recording plays without its length being known.
-      return { durationSeconds: null, channels: null }
+      // A recording plays without its length being known, and its length is read again with its peaks.
+      return unknown
     }
   }
 
   /**
-   * The waveform as `Peaks.toBytes` has it; empty if it cannot be computed.
+   * The waveform, empty if it cannot be computed, and the length.
    * @throws Error if the file cannot be read, and when the threads are closed
    */
-  async peaks(audio: EncryptedAudio): Promise<Uint8Array> {
+  async peaks(projectId: number, audio: EncryptedAudio): Promise<AudioPeaks> {
+    const { peaksWithinMs } = this.#limits
     try {
-      return await this.#peaker.run(this.#limits.peaksWithinMs, (thread) => thread.ask('peaks', audio))
+      return await this.#peaker.run(projectId, audio, peaksWithinMs, (thread) => thread.ask('peaks', audio))
     } catch (error) {
-      if (error instanceof TooSlow) return new Uint8Array()
+      if (error instanceof TooSlow) return { peaks: new Uint8Array(), length: unknown }
       throw error
     }
   }
@@ -57,23 +59,25 @@ export class AudioThreads {
 
 class TooSlow extends Error {}
 
-class AudioThread {
+class AudioThread<Value> {
   readonly #thread: Thread<AudioApi, null>
-  readonly #slots = bulkhead(1, waitingMax)
+  readonly #queue = new FairQueue<Value>(waitingMax)
 
   constructor(name: string) {
     const script = new URL('./audio-worker.ts', import.meta.url)
     this.#thread = new Thread({ script, name, data: () => null, idleMs })
   }
 
-  /** @throws TooSlow, and what the worker throws */
-  async run<Value>(
+  /** @throws TooSlow, what the worker throws, and Error if too many of the project's recordings wait */
+  async run(
+    projectId: number,
+    { path }: EncryptedAudio,
     withinMs: number,
     ask: (thread: Thread<AudioApi, null>) => Promise<Value>,
   ): Promise<Value> {
     // Waiting counts, too, since others may send one slow file after the other.
     const deadline = performance.now() + withinMs
-    return await this.#slots.execute(async () => {
+    return await this.#queue.do(projectId, path, async () => {
       const leftMs = deadline - performance.now()
       if (leftMs < 0) throw new TooSlow('It takes too long')
       const timer = setTimeout(() => this.#thread.terminate(new TooSlow('It takes too long')), leftMs)

@@ -1,13 +1,18 @@
+import { limits } from '../../limits.ts'
 import { lowerPriority } from '../../threads/priority.ts'
 import { serve } from '../../threads/serve.ts'
-import { AudioReader, type EncryptedAudio } from './encrypted-audio.ts'
-import { type AudioLength, lengthOf } from './length.ts'
+import { frameBytes } from '../frames.ts'
+import { type AudioLength, AudioReader, type EncryptedAudio } from './encrypted-audio.ts'
+import { lengthOf } from './length.ts'
 import { mp3Peaks } from './mp3.ts'
 import { opusPeaks } from './opus.ts'
 import type { Peaks } from './peaks.ts'
 import { wavPeaks } from './wav.ts'
 
 const decodingErrorsMax = 1_000
+/** How long a length may take while an upload waits for it, and later. */
+const hurriedMs = limits.audioTime.most
+const unhurriedMs = 5_000
 
 const peaksOf: Record<string, (reader: AudioReader) => Promise<Peaks | null>> = {
   'audio/wav': wavPeaks,
@@ -15,28 +20,36 @@ const peaksOf: Record<string, (reader: AudioReader) => Promise<Peaks | null>> = 
   'audio/ogg': opusPeaks,
 }
 
-/** Both are null for a file that is not what it seems. */
-async function probe(audio: EncryptedAudio): Promise<AudioLength> {
-  const length = await readingAudio(audio, (reader) => lengthOf(reader, audio.contentType))
+/** What is known once all of a recording was read. */
+export interface AudioPeaks {
+  /** As `Peaks.toBytes`; empty if the file cannot be decoded. */
+  peaks: Uint8Array
+  length: AudioLength
+}
+
+/** Both are null for a file that is not what it seems, or that takes too long. */
+async function probe(audio: EncryptedAudio, msMax: number = hurriedMs): Promise<AudioLength> {
+  const reader = new AudioReader(audio, frameBytes)
+  const length = await readingAudio(reader, () => lengthOf(reader, audio.contentType, msMax))
   return length ?? { durationSeconds: null, channels: null }
 }
 
-/** As `Peaks.toBytes`; empty if the file cannot be decoded. */
-async function peaks(audio: EncryptedAudio): Promise<Uint8Array> {
+async function peaks(audio: EncryptedAudio): Promise<AudioPeaks> {
   lowerPriority(10)
   countDecodingErrors()
-  const found = await readingAudio(audio, async (reader) => peaksOf[audio.contentType]?.(reader))
-  return found?.toBytes() ?? new Uint8Array()
+  const reader = new AudioReader(audio)
+  const found = await readingAudio(reader, async () => peaksOf[audio.contentType]?.(reader))
+  const { durationSeconds, channels } = await probe(audio, unhurriedMs)
+  return {
+    peaks: found?.toBytes() ?? new Uint8Array(),
+    length: { durationSeconds: durationSeconds ?? found?.seconds ?? null, channels },
+  }
 }
 
 /** Null if what the file contains cannot be understood. @throws Error if the file cannot be read */
-async function readingAudio<Value>(
-  audio: EncryptedAudio,
-  read: (reader: AudioReader) => Promise<Value>,
-): Promise<Value | null> {
-  const reader = new AudioReader(audio)
+async function readingAudio<Value>(reader: AudioReader, read: () => Promise<Value>): Promise<Value | null> {
   try {
-    return await read(reader)
+    return await read()
   } catch (error) {
     if (reader.failure !== null) throw error
     // The parsers and decoders throw for files that are damaged, on purpose or not.

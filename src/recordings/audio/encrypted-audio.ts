@@ -12,7 +12,13 @@ export interface EncryptedAudio {
   contentType: string
 }
 
-const blockBytes = 4 * frameBytes
+/** What a recording says of itself. */
+export interface AudioLength {
+  /** Null where only reading all of it would tell. */
+  durationSeconds: number | null
+  channels: number | null
+}
+
 /** Bun collects garbage only while a thread waits; decoders make a lot of it. */
 const pauseEveryMs = 40
 const pauseMs = 4
@@ -23,6 +29,7 @@ const pauseMs = 4
 export class AudioReader {
   readonly bytes: number
   readonly #audio: EncryptedAudio
+  readonly #blockBytes: number
   readonly #file: number
   /** What was read last: most parts are a few bytes, one after the other. */
   #block: { start: number; bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) }
@@ -30,8 +37,10 @@ export class AudioReader {
   /** Why the file could not be read. Other errors are about what it contains. */
   failure: unknown = null
 
-  constructor(audio: EncryptedAudio) {
+  /** @param blockBytes how much is decrypted at a time */
+  constructor(audio: EncryptedAudio, blockBytes = 4 * frameBytes) {
     this.#audio = audio
+    this.#blockBytes = blockBytes
     this.bytes = audio.bytes
     this.#file = openSync(audio.path, 'r')
   }
@@ -55,7 +64,7 @@ export class AudioReader {
       this.#pausedAt = performance.now()
     }
     const from = start - (start % frameBytes)
-    const to = Math.min(this.bytes, Math.max(end, from + blockBytes))
+    const to = Math.min(this.bytes, Math.max(end, from + this.#blockBytes))
     try {
       const read = async (position: number, length: number) => {
         const bytes = Buffer.allocUnsafe(length)

@@ -1,63 +1,59 @@
-import { parseFromTokenizer } from 'music-metadata'
-import { AbstractTokenizer, EndOfStreamError, type IReadChunkOptions } from 'strtok3'
-import type { AudioReader } from './encrypted-audio.ts'
+import { parseBuffer } from 'music-metadata'
+import type { AudioLength, AudioReader } from './encrypted-audio.ts'
+import { mp4Length } from './mp4.ts'
+import { oggLength } from './ogg.ts'
+import { wavLength } from './wav.ts'
 
-/** What a recording says of itself. */
-export interface AudioLength {
-  /** Null where only reading all of it would tell. */
-  durationSeconds: number | null
-  channels: number | null
+/** How much is looked at in one place. */
+const windowBytes = 65_536
+
+const readers: Record<string, (reader: AudioReader, msMax: number) => Promise<AudioLength>> = {
+  'audio/wav': wavLength,
+  'audio/ogg': oggLength,
+  'audio/flac': flacLength,
+  'audio/mp4': mp4Length,
 }
 
-/** The most that a file makes the reader hold at once: an MP4 has a table of all its parts. */
-const tokenBytesMax = 16_777_216
-
-/** Reads the length from where the file's format has it. @throws Error if the file is not of its type */
-export async function lengthOf(reader: AudioReader, contentType: string): Promise<AudioLength> {
-  const { format } = await parseFromTokenizer(new AudioTokenizer(reader, contentType), {
-    // In Ogg, the last page has it.
-    duration: contentType === 'audio/ogg',
-    skipCovers: true,
-    skipPostHeaders: true,
-  })
-  return { durationSeconds: positive(format.duration), channels: positive(format.numberOfChannels) }
+/**
+ * Reads the length from where the file's format has it: a few windows of it, of MP4 in fragments all their headers.
+ * @throws Error if the file is not of its type, or takes longer than `msMax`
+ */
+export async function lengthOf(
+  reader: AudioReader,
+  contentType: string,
+  msMax: number,
+): Promise<AudioLength> {
+  const read = readers[contentType]
+  const { durationSeconds, channels } = await (read?.(reader, msMax) ?? lengthInStart(reader, contentType))
+  return { durationSeconds: positive(durationSeconds), channels: positive(channels) }
 }
 
-function positive(value: number | undefined): number | null {
-  return value !== undefined && Number.isFinite(value) && value > 0 ? value : null
+function positive(value: number | null): number | null {
+  return value !== null && Number.isFinite(value) && value > 0 ? value : null
 }
 
-/** A recording as the parser reads it. */
-class AudioTokenizer extends AbstractTokenizer {
-  readonly fileInfo: { size: number; mimeType: string }
-  readonly #reader: AudioReader
+/** The first block of a file has it: RFC 9639 §8.2. */
+async function flacLength(reader: AudioReader): Promise<AudioLength> {
+  const packed = (await reader.read(18, 26)).readBigUInt64BE()
+  const seconds = Number(packed & 0xf_ffff_ffffn) / Number(packed >> 44n)
+  return { durationSeconds: seconds, channels: Number((packed >> 41n) & 7n) + 1 }
+}
 
-  constructor(reader: AudioReader, mimeType: string) {
-    super({ maxBufferSize: tokenBytesMax })
-    this.#reader = reader
-    this.fileInfo = { size: reader.bytes, mimeType }
-  }
+/** Of MP3, after its tag, and WebM. */
+async function lengthInStart(reader: AudioReader, contentType: string): Promise<AudioLength> {
+  const start = tagBytes(await reader.read(0, 10))
+  const window = await reader.read(start, start + windowBytes)
+  const options = { skipCovers: true, skipPostHeaders: true }
+  const { format } = await parseBuffer(window, contentType, options)
+  const { duration, bitrate = 0, codecProfile, numberOfChannels: channels = null } = format
+  const isCut = start + window.length < reader.bytes
+  // All its frames have one size, so that of the file tells.
+  const seconds = isCut && codecProfile === 'CBR' ? ((reader.bytes - start) * 8) / bitrate : duration
+  return { durationSeconds: seconds ?? null, channels }
+}
 
-  async readBuffer(target: Uint8Array, options?: IReadChunkOptions): Promise<number> {
-    const { position } = this.normalizeOptions(target, options)
-    const length = await this.peekBuffer(target, options)
-    this.position = position + length
-    return length
-  }
-
-  async peekBuffer(target: Uint8Array, options?: IReadChunkOptions): Promise<number> {
-    const { position, length, mayBeLess } = this.normalizeOptions(target, options)
-    const bytes = await this.#reader.read(position, position + length)
-    if (bytes.byteLength < length && !mayBeLess) throw new EndOfStreamError()
-    target.set(bytes)
-    return bytes.byteLength
-  }
-
-  supportsRandomAccess(): boolean {
-    return true
-  }
-
-  setPosition(position: number): void {
-    this.position = position
-  }
+/** How long the tag with a title and pictures is: ID3v2.4 §3.1. */
+function tagBytes(head: Buffer): number {
+  if (head.toString('latin1', 0, 3) !== 'ID3') return 0
+  return 10 + head.subarray(6).reduce((bytes, digit) => bytes * 128 + digit, 0)
 }

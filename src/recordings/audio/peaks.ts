@@ -27,6 +27,11 @@ export class Peaks {
     )
   }
 
+  /** How long all that was added is. */
+  get seconds(): number {
+    return this.#samples / this.#rate
+  }
+
   /** Adds what follows in time. */
   add(samples: Samples): void {
     const length = samples[0]?.length ?? 0

@@ -1,4 +1,4 @@
-import type { AudioReader } from './encrypted-audio.ts'
+import type { AudioLength, AudioReader } from './encrypted-audio.ts'
 import { Peaks } from './peaks.ts'
 
 // RIFF: https://www.mmsp.ece.mcgill.ca/Documents/AudioFormats/WAVE/WAVE.html; A-law and µ-law: ITU-T G.711.
@@ -24,21 +24,36 @@ const sampleReaders: Record<string, SampleReader> = {
   '7/8': (view, at) => muLawLevel(view.getUint8(at)),
 }
 
-interface WavAudio {
+interface SampleFormat {
   channels: number
   rate: number
   bytesPerSample: number
   readSample: SampleReader
+}
+
+interface WavChunks {
+  format: Buffer
   /** Where the samples are. */
   start: number
   end: number
 }
 
+/** Whatever the samples are. @throws Error without them */
+export async function wavLength(reader: AudioReader): Promise<AudioLength> {
+  const chunks = await findChunks(reader)
+  if (chunks === null) throw new Error('There is no sound')
+  const { format, start, end } = chunks
+  const bytesPerSecond = format.readUInt32LE(8) || format.readUInt32LE(4) * format.readUInt16LE(12)
+  return { durationSeconds: (end - start) / bytesPerSecond, channels: format.readUInt16LE(2) }
+}
+
 /** Null if the samples are in a format that is not read. */
 export async function wavPeaks(reader: AudioReader): Promise<Peaks | null> {
-  const audio = await findAudio(reader)
-  if (audio === null) return null
-  const { channels, rate, bytesPerSample, readSample, start, end } = audio
+  const chunks = await findChunks(reader)
+  const sampleFormat = chunks && formatOf(chunks.format)
+  if (!sampleFormat) return null
+  const { start, end } = chunks
+  const { channels, rate, bytesPerSample, readSample } = sampleFormat
   const peaks = new Peaks(channels, rate)
   const frame = channels * bytesPerSample
   const sliceBytes = slicesBytes - (slicesBytes % frame)
@@ -58,8 +73,8 @@ export async function wavPeaks(reader: AudioReader): Promise<Peaks | null> {
   return peaks
 }
 
-async function findAudio(reader: AudioReader): Promise<WavAudio | null> {
-  let format: Omit<WavAudio, 'start' | 'end'> | null = null
+async function findChunks(reader: AudioReader): Promise<WavChunks | null> {
+  let format: Buffer | null = null
   let at = 12
   for (let count = 0; count < chunksMax; count++) {
     const header = await reader.read(at, at + 8)
@@ -67,22 +82,18 @@ async function findAudio(reader: AudioReader): Promise<WavAudio | null> {
     const name = header.toString('latin1', 0, 4)
     const bytes = header.readUInt32LE(4)
     const start = at + 8
-    if (name === 'fmt ') format = formatOf(await reader.read(start, start + Math.min(bytes, 40)))
+    if (name === 'fmt ') format = Buffer.from(await reader.read(start, start + Math.min(bytes, 40)))
     // A length that was not known when the file was begun, or does not fit, reaches beyond its end.
-    if (name === 'data')
-      return (
-        format && {
-          ...format,
-          start,
-          end: bytes === 0 ? reader.bytes : Math.min(reader.bytes, start + bytes),
-        }
-      )
+    if (name === 'data') {
+      const end = bytes === 0 ? reader.bytes : Math.min(reader.bytes, start + bytes)
+      return format && { format, start, end }
+    }
     at = start + bytes + (bytes % 2)
   }
   return null
 }
 
-function formatOf(chunk: Buffer): Omit<WavAudio, 'start' | 'end'> | null {
+function formatOf(chunk: Buffer): SampleFormat | null {
   if (chunk.byteLength < 16) return null
   const channels = chunk.readUInt16LE(2)
   const rate = chunk.readUInt32LE(4)

@@ -1,11 +1,12 @@
 import { and, asc, eq, isNotNull, isNull, lte, notInArray, type SQL, sql } from 'drizzle-orm'
-import type { SettingsOf } from '../../db/project-settings.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
+import type { CallRecording } from '../../calls/schemas.ts'
+import type { Ingest } from '../../calls/writing/ingest.ts'
+import type { Core } from '../../core/core.ts'
 import { callDetails, calls, projects, recordingFetches, recordings } from '../../db/schema.ts'
-import { preparedQueries, type StoreOf } from '../../db/store.ts'
-import type { WriteDatabase } from '../../db/write-database.ts'
+import { preparedQueries } from '../../db/store.ts'
 import { AppError, forbidden, notFound } from '../../errors.ts'
-import { notKept, type RecordingState, type SetsRecording } from '../recordings.ts'
+import type { Recordings } from '../recordings.ts'
+import { notKept } from '../recordings.ts'
 import { expiryOf, SealedAddresses } from './sealed-addresses.ts'
 
 /** How many failed ones a request tries again. */
@@ -40,18 +41,11 @@ export interface Due {
   reason: string | null
 }
 
-interface FetchQueueOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  store: StoreOf
-  settingsOf: SettingsOf
-  ingest: SetsRecording
-  recordings: { isUnwanted(projectId: number, id: string): Promise<boolean> }
+interface FetchQueueParts {
+  ingest: Pick<Ingest, 'setRecording'>
+  recordings: Pick<Recordings, 'isUnwanted'>
   /** Whether recordings can be kept here at all. */
   canKeep: boolean
-  /** Encrypts addresses. */
-  secret: string
-  now: () => number
 }
 
 const told = (path: string) => sql<string | null>`json_extract(${callDetails.details}, ${path})`
@@ -75,12 +69,12 @@ const queries = preparedQueries((db) => ({
 
 /** The recordings that wait to be fetched, and those that could not be. The state of their calls follows. */
 export class FetchQueue {
-  readonly #options: FetchQueueOptions
+  readonly #parts: Core & FetchQueueParts
   readonly #addresses: SealedAddresses
 
-  constructor(options: FetchQueueOptions) {
-    this.#options = options
-    this.#addresses = new SealedAddresses(options.secret)
+  constructor(core: Core, parts: FetchQueueParts) {
+    this.#parts = { ...core, ...parts }
+    this.#addresses = new SealedAddresses(core.linkSecret)
   }
 
   /**
@@ -88,13 +82,13 @@ export class FetchQueue {
    * already, only the address is renewed.
    */
   async named(projectId: number, id: string, wanted: Wanted): Promise<void> {
-    const { canKeep, settingsOf, store, now } = this.#options
+    const { canKeep, settingsOf, store, now } = this.#parts
     if (!canKeep || (await settingsOf(projectId)).recordings === 'off') return
     const { read } = store(projectId)
     const found = await queries(read).byCall.get({ projectId, id })
     if (!found || found.kept !== null) return
     if (found.fetch) return await this.#renew(found.fetch, wanted)
-    if (await this.#options.recordings.isUnwanted(projectId, id)) return
+    if (await this.#parts.recordings.isUnwanted(projectId, id)) return
     const { sourceId, reference = null } = wanted
     const { url, urlExpiresAt } = this.#sealed(wanted)
     const isFree = sql`not exists (select 1 from ${recordings} where seq = ${found.seq})`
@@ -108,7 +102,7 @@ export class FetchQueue {
 
   /** When the next one is due; null if none waits. */
   async nextDueAt(): Promise<number | null> {
-    return (await queries(this.#options.read).nextDueAt.get())?.dueAt ?? null
+    return (await queries(this.#parts.read).nextDueAt.get())?.dueAt ?? null
   }
 
   /**
@@ -134,7 +128,7 @@ export class FetchQueue {
 
   /** Notes a failed attempt. @param dueAt when to try again */
   async postpone(due: Due, dueAt: number, reason: string): Promise<void> {
-    const { write, now } = this.#options
+    const { write, now } = this.#parts
     const { projectId, id, seq, urlExpiresAt } = due
     const isOver = urlExpiresAt !== null && urlExpiresAt <= now()
     // The address is used, or forgotten, when it expires.
@@ -147,7 +141,7 @@ export class FetchQueue {
 
   /** Stops trying until somebody asks for it. */
   async giveUp(due: Due, reason: string): Promise<void> {
-    const state: RecordingState = { ...notKept, state: 'failed', reason }
+    const state: CallRecording = { ...notKept, state: 'failed', reason }
     await this.#set(due.projectId, due.id, state, this.isWaiting(due), (call) => [
       sql`update ${recordingFetches} set url = null, url_expires_at = null, due_at = null where seq = ${call}`,
     ])
@@ -159,7 +153,7 @@ export class FetchQueue {
    * @throws not_found unless the call's recording has failed; forbidden if the project does not keep recordings
    */
   async tryAgain(projectId: number, id?: string): Promise<{ queued: number }> {
-    const { settingsOf, now } = this.#options
+    const { settingsOf, now } = this.#parts
     const failed = await this.#failed(projectId, id)
     if (id !== undefined && failed.length === 0) throw notFound('The recording of this call has not failed.')
     if ((await settingsOf(projectId)).recordings === 'off')
@@ -175,7 +169,7 @@ export class FetchQueue {
 
   async #failed(projectId: number, id: string | undefined) {
     const isWanted = id === undefined ? undefined : eq(calls.id, id)
-    return await this.#options
+    return await this.#parts
       .store(projectId)
       .read.select({ seq: recordingFetches.seq, callId: calls.id })
       .from(recordingFetches)
@@ -186,7 +180,7 @@ export class FetchQueue {
   }
 
   async #first(isChosen: SQL | undefined): Promise<Due | null> {
-    const { read, now } = this.#options
+    const { read, now } = this.#parts
     const [found] = await read
       .select({
         row: recordingFetches,
@@ -211,7 +205,7 @@ export class FetchQueue {
   async #renew(waits: typeof recordingFetches.$inferSelect, wanted: Wanted): Promise<void> {
     const { seq, dueAt, sourceId } = waits
     if (dueAt === null || wanted.url === undefined || wanted.sourceId !== sourceId) return
-    await this.#options.write
+    await this.#parts.write
       .update(recordingFetches)
       .set(this.#sealed(wanted))
       .where(and(eq(recordingFetches.seq, seq), isNotNull(recordingFetches.dueAt)))
@@ -227,14 +221,14 @@ export class FetchQueue {
   async #set(
     projectId: number,
     id: string,
-    state: RecordingState,
+    state: CallRecording,
     condition: SQL,
     statements: (call: SQL) => SQL[],
   ): Promise<void> {
     const requirement = { condition, otherwise: () => new Overtaken() }
     const write = { beside: { requirement, statements }, audited: { actions: [] } }
     try {
-      await this.#options.ingest.setRecording(projectId, id, state, write)
+      await this.#parts.ingest.setRecording(projectId, id, state, write)
     } catch (error) {
       const isGone = error instanceof AppError && ['not_found', 'call_was_deleted'].includes(error.code)
       if (!isGone && !(error instanceof Overtaken)) throw error
@@ -242,7 +236,7 @@ export class FetchQueue {
   }
 }
 
-function waiting(reason: string | null): RecordingState {
+function waiting(reason: string | null): CallRecording {
   return { ...notKept, state: 'waiting', reason }
 }
 

@@ -1,10 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Lease } from '../../db/lease.ts'
-import type { OpenDatabase } from '../../db/open.ts'
-import type { SettingsOf } from '../../db/project-settings.ts'
+import type { Core } from '../../core/core.ts'
+import type { Job, Turn } from '../../core/jobs.ts'
 import { AppError } from '../../errors.ts'
-import type { Log } from '../../observability/log.ts'
-import { Background } from '../../threads/background.ts'
 import { jsonOf } from '../../validation.ts'
 import type { Recordings } from '../recordings.ts'
 import { type AddressGuard, type Answer, type Download, download } from './download.ts'
@@ -29,11 +26,9 @@ interface PlatformRequest extends Download {
   addressIn(answer: unknown): string | null
 }
 
-interface FetcherOptions {
-  database: Pick<OpenDatabase, 'onCommit'>
+export interface FetcherParts {
   queue: FetchQueue
   recordings: Pick<Recordings, 'keep'>
-  settingsOf: SettingsOf
   platforms: {
     /** A request, or why none can be made, as a sentence. */
     requestFor(
@@ -42,91 +37,53 @@ interface FetcherOptions {
     ): Promise<PlatformRequest | { problem: string }>
   }
   guard: AddressGuard
-  /** Held by the one node that fetches, of several on one database. */
-  lease: Pick<Lease, 'take' | 'release'>
-  config: { readonly recordingBytesMax: number }
-  now: () => number
-  log: Pick<Log, 'warn'>
   idleMs?: number
 }
 
 /** Fetches what is queued, in the process that owns the folder: a few at once, with the projects taking turns. */
 export class RecordingFetcher {
-  readonly #options: FetcherOptions
-  readonly #background: Background
-  readonly #aborting = new AbortController()
-  readonly #fetching = new Map<Due, Promise<void>>()
-  /** One function, so that it is called once, however often `start` is. */
-  readonly #look = () => this.#background.soon()
+  readonly #parts: Core & FetcherParts
+  readonly #job: Job<Due>
   /** By `performance.now()`, when the next bytes may be taken. */
   #readyAt = 0
 
-  constructor(options: FetcherOptions) {
-    this.#options = options
-    this.#background = new Background({
-      work: () => this.#fetchDue(),
+  constructor(core: Core, parts: FetcherParts) {
+    this.#parts = { ...core, ...parts }
+    this.#job = core.jobs.add<Due>({
+      name: 'fetches',
+      run: (turn) => this.#fetchDue(turn),
       delayMs: lookDelayMs,
+      commitMs: lookDelayMs,
       retryMsMax,
-      onFailure: (error) =>
-        options.log.warn({ error }, 'Reading the queue of recordings failed and will be tried again'),
+      failure: 'Fetching a recording failed',
+      level: 'warn',
     })
   }
 
-  /** Fetches what is queued, now and after each commit. */
-  start(): void {
-    this.#background.soon()
-    this.#options.database.onCommit(this.#look)
-  }
-
-  /** Aborts the fetches under way. They begin again after the next start. */
-  async close(): Promise<void> {
-    this.#aborting.abort(new Error('The fetch was aborted'))
-    await this.#background.close()
-    await Promise.all(this.#fetching.values())
-    // If the database cannot be reached, the lease expires by itself.
-    await this.#options.lease.release().catch(() => undefined)
-  }
-
   /** Resolves to the time until the queue is read again, unless something is written earlier; null if it is empty. */
-  async #fetchDue(): Promise<number | null> {
-    const { queue, lease, now } = this.#options
+  async #fetchDue({ isMine }: Turn): Promise<number | null> {
+    const { queue, now } = this.#parts
     const dueAt = await queue.nextDueAt()
     if (dueAt === null) return null
-    if (dueAt <= now() && (await lease.take())) {
-      while (this.#fetching.size < fetchesMax) {
-        const due = await queue.next([...this.#fetching.keys()])
-        if (!due || this.#aborting.signal.aborted) break
-        this.#begin(due)
+    if (dueAt <= now() && (await isMine())) {
+      while (this.#job.underWay.length < fetchesMax) {
+        const due = await queue.next(this.#job.underWay)
+        if (!due || this.#job.signal.aborted) break
+        this.#job.begin(due, () => this.#attempt(due))
       }
     }
     // The clock may be set forward.
     return Math.min(Math.max(0, dueAt - now()) || lookEveryMs, lookEveryMs)
   }
 
-  #begin(due: Due): void {
-    const { log } = this.#options
-    const { signal } = this.#aborting
-    const fetching = this.#attempt(due)
-      .catch(async (error) => {
-        if (signal.aborted) return
-        log.warn({ error }, 'Noting the end of a fetch failed, and it will begin again')
-        await sleep(retryMsMax, null, { signal, ref: false }).catch(() => undefined)
-      })
-      .finally(() => {
-        this.#fetching.delete(due)
-        this.#background.soon(0)
-      })
-    this.#fetching.set(due, fetching)
-  }
-
   /** One attempt, and what follows from it. */
   async #attempt(due: Due): Promise<void> {
-    const { queue, now } = this.#options
+    const { queue, now } = this.#parts
     const failure = await this.#fetch(due).then(
       () => null,
       (error) => toFailure(error),
     )
-    if (failure === null || this.#aborting.signal.aborted) return
+    if (failure === null || this.#job.signal.aborted) return
     const dueAt = nextAttempt(failure, { ...due, now: now() })
     if (dueAt === null) await queue.giveUp(due, failure.reason)
     else await queue.postpone(due, dueAt, failure.message)
@@ -134,7 +91,7 @@ export class RecordingFetcher {
 
   /** Tries the address in the event, then the platform's API. @throws the last failure */
   async #fetch(due: Due): Promise<void> {
-    const { settingsOf, platforms } = this.#options
+    const { settingsOf, platforms } = this.#parts
     if ((await settingsOf(due.projectId)).recordings === 'off')
       throw new FetchFailure('none', 'The project does not keep recordings any more.')
     const { address, sourceId } = due
@@ -148,7 +105,7 @@ export class RecordingFetcher {
         },
       )
     if (address !== null && (await keep(() => this.#open({ url: address })))) return
-    if (sourceId !== null && !this.#aborting.signal.aborted) {
+    if (sourceId !== null && !this.#job.signal.aborted) {
       const request = await platforms.requestFor(sourceId, due)
       if ('url' in request) {
         if (await keep(() => this.#ask(request))) return
@@ -159,7 +116,7 @@ export class RecordingFetcher {
 
   /** @throws FetchFailure or AppError */
   async #keep(due: Due, open: () => Promise<Answer>): Promise<void> {
-    const { recordings, queue, config } = this.#options
+    const { recordings, queue, config } = this.#parts
     const answer = await open()
     try {
       const { who, bytes, parts } = answer
@@ -183,13 +140,13 @@ export class RecordingFetcher {
   }
 
   async #open(wanted: Download): Promise<Answer> {
-    const { guard, now, idleMs = idleMsDefault } = this.#options
-    const signal = AbortSignal.any([this.#aborting.signal, AbortSignal.timeout(fetchMsMax)])
+    const { guard, now, idleMs = idleMsDefault } = this.#parts
+    const signal = AbortSignal.any([this.#job.signal, AbortSignal.timeout(fetchMsMax)])
     return await download(wanted, { guard, signal, idleMs, now })
   }
 
   async *#paced(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const { signal } = this.#aborting
+    const { signal } = this.#job
     for await (const part of parts) {
       yield part
       const now = performance.now()

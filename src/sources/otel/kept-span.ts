@@ -10,7 +10,7 @@ export interface Span {
   scope: string
   /** The resource's `service.name`. */
   service: string | undefined
-  /** Those of the resource: see `userSpansOf`. */
+  /** Those of the resource, and its version: see `userSpansOf`. */
   userAttributes: ReadonlyMap<string, AttributeValue>
   name: string
   startMs: number
@@ -49,6 +49,21 @@ export interface Framework {
   read(spans: KeptSpans, session: { traceId: string; isOver: boolean }): Work<SourceUpdate | null>
 }
 
+const usageNames = (...names: string[]) => names.flatMap((name) => [`gen_ai.usage.${name}`, name])
+/** What spans, and the parts of LiveKit's report, tell of the use of a model. */
+export const modelUsage: KeptAttributes = {
+  provider: ['gen_ai.provider.name', 'gen_ai.system', 'provider'],
+  model: ['gen_ai.request.model', 'model'],
+  inputTokens: usageNames('input_tokens'),
+  cachedTokens: usageNames('cache_read.input_tokens', 'input_cached_tokens'),
+  cacheWriteTokens: usageNames('cache_creation.input_tokens', 'input_cache_creation_tokens'),
+  audioInputTokens: usageNames('input_audio_tokens', 'audio.input_tokens'),
+  outputTokens: usageNames('output_tokens'),
+  audioOutputTokens: usageNames('output_audio_tokens', 'audio.output_tokens'),
+  characters: ['metrics.character_count', 'characters_count'],
+  seconds: ['metrics.audio_seconds', 'audio_duration'],
+}
+
 /** The attributes to keep: our name for each, and its names in spans. The first one that a span has counts. */
 export type KeptAttributes = Readonly<Record<string, readonly string[]>>
 
@@ -56,19 +71,21 @@ export type KeptAttributes = Readonly<Record<string, readonly string[]>>
 export const metadataPrefix = 'callbook.metadata.'
 /** Attributes that users set on a resource or on any span, since neither framework has them. */
 const userAttribute =
-  /^callbook\.(call\.id|caller_number|called_number|direction|agent|cost_usd|metadata\..+)$/s
+  /^callbook\.(call\.id|caller_number|called_number|direction|agent|agent_version|cost_usd|metadata\..+)$/s
 const metadataKeyCharsMax = 200
 const textCharsMax = 65_536
 /** The names of values that are phone numbers, and of ids, which are not redacted. */
 const numbers = ['callbook.caller_number', 'callbook.called_number', 'person', 'own']
 const ids = ['callbook.call.id', 'id', 'calls', 'job', 'room', 'sipRule', 'sipCall']
+const versions = ['callbook.agent_version', 'version']
 
 /** A span reduced to the attributes that are kept. */
 export function keptSpan(span: Span, kept: KeptAttributes): KeptSpan {
   const values: Record<string, AttributeValue> = {}
+  const found = (name: string) => span.attributes.get(name) ?? span.userAttributes.get(name) ?? ''
   for (const [ours, names] of Object.entries(kept)) {
-    const name = names.find((each) => (span.attributes.get(each) ?? '') !== '')
-    const value = name === undefined ? undefined : span.attributes.get(name)
+    const name = names.find((each) => found(each) !== '')
+    const value = name === undefined ? undefined : found(name)
     if (value !== undefined) values[ours] = typeof value === 'string' ? storable(value) : value
   }
   const { name, startMs, endMs, parentSpanId: parent } = span
@@ -109,7 +126,7 @@ export function* redactSpans(
   for (const [key, span] of Object.entries(spans)) {
     const values: Record<string, AttributeValue> = {}
     for (const [name, value] of Object.entries(span.values)) {
-      if (typeof value !== 'string' || ids.includes(name)) values[name] = value
+      if (typeof value !== 'string' || [...ids, ...versions].includes(name)) values[name] = value
       else if (numbers.includes(name)) values[name] = keptNumber(value, settings) ?? ''
       else {
         // Our own names give no context: a `text` is nothing to send to a phone.

@@ -1,3 +1,4 @@
+import type { Core } from '../../core/core.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import type { EventCounts } from '../event-counts.ts'
 import type { OpenSource, Sources } from '../sources.ts'
@@ -8,8 +9,6 @@ import { isSignedWith, readToken } from './livekit-token.ts'
 import type { PartialSuccess } from './protobuf.ts'
 import type { CallSessions } from './sessions.ts'
 
-const headerBytesMax = 1_048_576
-
 /** Keeps the recording of a call. It is complete when its last chunk has been read. */
 export type KeepRecording = (
   projectId: number,
@@ -17,29 +16,33 @@ export type KeepRecording = (
   chunks: AsyncIterable<Uint8Array>,
 ) => Promise<void>
 
-interface ReceiverOptions {
-  sources: Pick<Sources, 'openAll'>
+interface ReceiverParts {
+  sources: Pick<Sources, 'openByApiKey'>
   callSessions: Pick<CallSessions, 'take'>
   counts: Pick<EventCounts, 'add'>
   /** Whether the project keeps recordings, and this one was not deleted before. */
   keepsRecording: (projectId: number, callId: string) => Promise<boolean>
   keepRecording: KeepRecording
-  now: () => number
 }
 
 /** Receives what LiveKit's agents observe of their sessions, as LiveKit's own receiver does. One job is one call. */
 export class LiveKitReceiver {
-  readonly #options: ReceiverOptions
+  readonly #parts: Core & ReceiverParts
 
-  constructor(options: ReceiverOptions) {
-    this.#options = options
+  constructor(core: Core, parts: ReceiverParts) {
+    this.#parts = { ...core, ...parts }
   }
 
-  /** The source whose API secret signs the request's token. @throws invalid_signature */
-  async sourceOf(headers: Headers): Promise<OpenSource> {
-    const { sources, now } = this.#options
+  /**
+   * The source whose API secret signs the request's token.
+   * @param enter called before sources are looked for, with the API key that the token names
+   * @throws invalid_signature, and what `enter` throws
+   */
+  async sourceOf(headers: Headers, enter: (apiKey: string) => void): Promise<OpenSource> {
+    const { sources, now } = this.#parts
     const token = readToken(headers, now())
-    const found = token ? await sources.openAll('livekit', 'apiKey', token.apiKey) : []
+    if (token) enter(token.apiKey)
+    const found = token ? await sources.openByApiKey(token.apiKey) : []
     const signing = found.find(({ secrets }) =>
       secrets.some((secret) => secret !== '' && token && isSignedWith(token, secret)),
     )
@@ -53,7 +56,7 @@ export class LiveKitReceiver {
 
   /** Takes the spans of jobs, or the parts of their reports; committed when it returns. @throws unavailable */
   async take(source: OpenSource, spans: readonly Span[]): Promise<PartialSuccess> {
-    const { callSessions, counts, now } = this.#options
+    const { callSessions, counts, now } = this.#parts
     if (spans.length > 0) counts.add(source.id, now())
     return await callSessions.take(source.projectId, spans)
   }
@@ -65,10 +68,8 @@ export class LiveKitReceiver {
   async takeUpload(source: OpenSource, parts: AsyncIterable<FormPart>): Promise<void> {
     let header: RecordingHeader | null = null
     let spans: Span[] = []
-    let hasHistory = false
     for await (const part of parts) {
       if ('value' in part && part.name === 'header') {
-        if (part.value.byteLength > headerBytesMax) throw tooLong()
         header = readHeader(part.value)
         spans = header.spans
       } else if (!header) throw invalidRequest([{ field: 'header', message: 'must be the first part' }])
@@ -77,8 +78,6 @@ export class LiveKitReceiver {
         await this.take(source, spans.splice(0))
         await this.#takeRecording(source, header, part.chunks)
       } else if (part.name === 'chat_history') {
-        if (hasHistory) throw invalidRequest([{ field: 'chat_history', message: 'must be one part' }])
-        hasHistory = true
         spans.push(...spansOfHistory(header.jobId, part.value))
       }
     }
@@ -91,7 +90,7 @@ export class LiveKitReceiver {
     { callId, isRedacted }: RecordingHeader,
     chunks: AsyncIterable<Uint8Array>,
   ): Promise<void> {
-    const { keepsRecording, keepRecording } = this.#options
+    const { keepsRecording, keepRecording } = this.#parts
     if (isRedacted || !(await keepsRecording(projectId, callId))) return
     try {
       await keepRecording(projectId, callId, chunks)
@@ -100,8 +99,4 @@ export class LiveKitReceiver {
       if (!(error instanceof AppError) || !['not_found', 'call_was_deleted'].includes(error.code)) throw error
     }
   }
-}
-
-function tooLong(): AppError {
-  return invalidRequest([{ field: 'header', message: `must have at most ${headerBytesMax} bytes` }])
 }

@@ -1,10 +1,9 @@
-import { setImmediate } from 'node:timers/promises'
+import type { Work } from '../../threads/time-slices.ts'
 import { jsonOf } from '../../validation.ts'
 import { FieldFault, instantMax, isObject } from '../fields.ts'
 import type { AttributeValue, Span } from './kept-span.ts'
-import { decodeLog, decodeLogsRequest, decodeRecordingHeader } from './protobuf.ts'
+import { RequestDecoder } from './protobuf.ts'
 import { callIdOf } from './session-update.ts'
-import { Slice } from './slice.ts'
 
 // What LiveKit's SDK sends at the end of a session beside its spans: livekit-agents/livekit/agents/telemetry/traces.py
 // and voice/report.py in github.com/livekit/agents. Each part becomes a span of the session, so that the parts and the
@@ -14,6 +13,7 @@ import { Slice } from './slice.ts'
 const reportScopes: readonly unknown[] = ['chat_history', 'evaluations']
 /** The items of a history that are kept: no instructions. */
 const itemTypes: readonly unknown[] = ['message', 'function_call', 'function_call_output', 'agent_handoff']
+export const usageTypes: readonly string[] = ['llm_usage', 'tts_usage', 'stt_usage']
 const jobIdCharsMax = 128
 const levelsMax = 10
 
@@ -29,19 +29,18 @@ export interface RecordingHeader {
   spans: Span[]
 }
 
-/**
- * The parts of a report in a protobuf request for logs. Other requests get a turn in between.
- * @throws FieldFault if it is malformed
- */
-export async function spansOfLogs(bytes: Uint8Array): Promise<Span[]> {
+/** The parts of a report in a protobuf request for logs. @throws FieldFault if it is malformed */
+export function* spansOfLogs(bytes: Uint8Array): Work<Span[]> {
   const spans: Span[] = []
-  const slice = new Slice()
-  for (const ofResource of membersIn(decodeLogsRequest(bytes).resourceLogs)) {
+  const decoder = new RequestDecoder()
+  const { resourceLogs } = yield* decoder.logs(bytes)
+  for (const ofResource of membersIn(resourceLogs)) {
     for (const { scope, logRecords } of membersIn(ofResource.scopeLogs)) {
+      yield
       if (!reportScopes.includes(isObject(scope) && scope.name)) continue
       for (const record of listOf(logRecords)) {
-        if (slice.add(record)) await setImmediate()
-        if (record instanceof Uint8Array) spans.push(...spansOfLog(record))
+        yield
+        if (record instanceof Uint8Array) spans.push(...spansOfLog(decoder.log(record)))
       }
     }
   }
@@ -50,7 +49,7 @@ export async function spansOfLogs(bytes: Uint8Array): Promise<Span[]> {
 
 /** @throws FieldFault if it is malformed, or names no job */
 export function readHeader(bytes: Uint8Array): RecordingHeader {
-  const { jobId, roomId, isRedacted, summary } = decodeRecordingHeader(bytes)
+  const { jobId, roomId, isRedacted, summary } = new RequestDecoder().recordingHeader(bytes)
   if (!isJobId(jobId)) throw new FieldFault('header.job_id', 'is required')
   const report = parse('header.session_summary', typeof summary === 'string' ? summary : '{}')
   const endMs = millisOf(report.timestamp)
@@ -75,10 +74,9 @@ export function spansOfJob(span: Span): Span[] {
   return [{ ...span, traceId: jobId, attributes, userAttributes }]
 }
 
-function spansOfLog(bytes: Uint8Array): Span[] {
-  const log = decodeLog(bytes)
+function spansOfLog(log: Members): Span[] {
   const attributes = mapOf(log.attributes)
-  const { job_id: jobId, room_id, agent_name, usage } = attributes
+  const { job_id: jobId, usage } = attributes
   const atMs = Number(log.timeUnixNano) / 1_000_000
   if (!isJobId(jobId) || !isTime(atMs)) return []
   const of = (name: string): Members => (isObject(attributes[name]) ? attributes[name] : {})
@@ -86,7 +84,7 @@ function spansOfLog(bytes: Uint8Array): Span[] {
     case 'session report': {
       const endMs = millisOf(attributes['session.report_timestamp']) ?? atMs
       return [
-        spanOf(jobId, 'session_report', 'report', [atMs, endMs], { job_id: jobId, room_id, agent_name }),
+        spanOf(jobId, 'session_report', 'report', [atMs, endMs], attributes),
         ...usageSpans(jobId, endMs, usage),
         ...tagSpans(jobId, endMs, attributes['session.tags']),
       ]
@@ -128,9 +126,9 @@ function reasonOf(reason: unknown): string | undefined {
 
 function usageSpans(jobId: string, atMs: number, usage: unknown): Span[] {
   return membersIn(usage)
-    .filter(({ type }) => type === 'llm_usage')
-    .map((values) =>
-      spanOf(jobId, 'llm_usage', `usage ${values.provider} ${values.model}`, [atMs, atMs], values),
+    .filter(({ type }) => usageTypes.includes(String(type)))
+    .map(({ type, ...values }) =>
+      spanOf(jobId, `${type}`, `${type} ${values.provider} ${values.model}`, [atMs, atMs], values),
     )
 }
 

@@ -1,15 +1,15 @@
 import { Elysia } from 'elysia'
-import type { Admission } from '../../http/admission.ts'
+import type { Http } from '../../http/http.ts'
 import { checkMembers, readBody, readParts } from '../../http/json-body.ts'
-import type { RequestContexts } from '../../http/request-context.ts'
 import type { Protocol } from '../../http/surface.ts'
+import { limits } from '../../limits.ts'
 import { type FormPart, formParts } from './form-parts.ts'
 import type { LiveKitReceiver } from './livekit-receiver.ts'
 import { spansOfJob, spansOfLogs } from './livekit-report.ts'
 import { spansOf } from './otlp.ts'
 import { orInvalid, readOtlp } from './otlp-routes.ts'
-import { decodeRequest, encodeResponse, encodeStatus } from './protobuf.ts'
-import { scopes } from './sessions.ts'
+import { encodeResponse, encodeStatus } from './protobuf.ts'
+import { type CallSessions, scopes } from './sessions.ts'
 
 const protobuf = { 'Content-Type': 'application/x-protobuf' }
 const recordings = '/observability/recordings/v0'
@@ -36,35 +36,36 @@ export const livekitProtocol: Protocol = {
   },
 }
 
-interface LiveKitRoutesOptions {
+interface Received {
   livekitReceiver: LiveKitReceiver
-  admission: Admission
-  contexts: RequestContexts
-  config: { readonly bodyBytesMax: number }
+  callSessions: Pick<CallSessions, 'read'>
+  config: { readonly callBytesMax: number }
 }
 
 /**
  * /observability: what agents of LiveKit send to LIVEKIT_OBSERVABILITY_URL. Not in the OpenAPI document, since it is
  * LiveKit's own protocol, in protobuf.
  */
-export function livekitRoutes({
-  livekitReceiver: receiver,
-  admission,
-  contexts,
-  config,
-}: LiveKitRoutesOptions) {
+export function livekitRoutes(
+  { admission, contexts, limitRate }: Http,
+  { livekitReceiver: receiver, callSessions, config }: Received,
+) {
   const open = async (request: Request) => {
-    const source = await receiver.sourceOf(request.headers)
+    const source = await receiver.sourceOf(request.headers, (apiKey) =>
+      admission.enterUnverified(request, 'sources', `livekit ${apiKey}`),
+    )
+    admission.recognize(request)
     contexts.of(request).party = source.projectId
-    return { source, limits: { bytesMax: contexts.bodyBytesMaxOf(request), admission } }
+    limitRate(request, source.id)
+    return { source, bodyLimits: { bytesMax: contexts.bodyBytesMaxOf(request), admission } }
   }
   return new Elysia({ prefix: '/observability' })
     .post(
       '/traces/otlp/v0',
       async ({ request }) => {
-        const { source, limits } = await open(request)
-        const bytes = await readOtlp(request, limits)
-        const { spans } = await orInvalid(() => spansOf(decodeRequest(bytes), scopes))
+        const { source, bodyLimits } = await open(request)
+        const bytes = await readOtlp(request, bodyLimits)
+        const { spans } = await orInvalid(() => callSessions.read(source.id, bytes, spansOf(bytes, scopes)))
         return answer(encodeResponse(await receiver.take(source, spans.flatMap(spansOfJob))))
       },
       unread,
@@ -72,9 +73,9 @@ export function livekitRoutes({
     .post(
       '/logs/otlp/v0',
       async ({ request }) => {
-        const { source, limits } = await open(request)
-        const bytes = await readOtlp(request, limits)
-        const spans = await orInvalid(() => spansOfLogs(bytes))
+        const { source, bodyLimits } = await open(request)
+        const bytes = await readOtlp(request, bodyLimits)
+        const spans = await orInvalid(() => callSessions.read(source.id, bytes, spansOfLogs(bytes)))
         return answer(encodeResponse(await receiver.take(source, spans)))
       },
       unread,
@@ -82,7 +83,7 @@ export function livekitRoutes({
     .post(
       '/metrics/otlp/v0',
       async ({ request }) => {
-        await readBody(request, (await open(request)).limits)
+        await readBody(request, (await open(request)).bodyLimits)
         return answer()
       },
       unread,
@@ -90,26 +91,24 @@ export function livekitRoutes({
     .post(
       '/recordings/v0',
       async ({ request }) => {
-        const { source, limits } = await open(request)
-        const parts = formParts(readParts(request, form, limits), {
+        const { source, bodyLimits } = await open(request)
+        const parts = formParts(readParts(request, form, bodyLimits), {
           type: request.headers.get('content-type') ?? '',
           streamed: 'audio',
-          partBytesMax: config.bodyBytesMax,
+          wholeBytesMax: { header: limits.uploadHeader.most, chat_history: config.callBytesMax },
+          hold: (bytes) => admission.hold(request, bytes),
         })
-        await orInvalid(() => receiver.takeUpload(source, checked(parts, request, admission)))
+        await orInvalid(() => receiver.takeUpload(source, checked(parts)))
         return answer()
       },
       unread,
     )
 }
 
-/** Counts the bytes of the parts that are held whole. @throws unavailable, payload_too_large for too many members */
-async function* checked(parts: AsyncIterable<FormPart>, request: Request, admission: Admission) {
+/** @throws payload_too_large if the history has too many members */
+async function* checked(parts: AsyncIterable<FormPart>) {
   for await (const part of parts) {
-    if ('value' in part) {
-      admission.hold(request, part.value.byteLength)
-      if (part.name === 'chat_history') checkMembers(part.value)
-    }
+    if ('value' in part && part.name === 'chat_history') checkMembers(part.value)
     yield part
   }
 }

@@ -10,13 +10,15 @@ import {
   type KeptSpan,
   type KeyedSpan,
   keptSpan,
+  modelUsage,
   numberOf,
   type Span,
   storable,
   textOf,
 } from './kept-span.ts'
 import { eventsOfItems, judgementsIn } from './livekit-history.ts'
-import { medianMs, nameOf, type SessionEvent, toUpdate, unquoted, usageOf } from './session-update.ts'
+import { usageTypes } from './livekit-report.ts'
+import { medianMs, nameOf, type SessionEvent, toUpdate, unquoted, usageOf, usedIn } from './session-update.ts'
 
 // Attribute names: livekit-agents/livekit/agents/telemetry/trace_types.py and, for Node, agents/src/telemetry in
 // github.com/livekit. Versions before 1.7 use the names without `pii`.
@@ -31,14 +33,10 @@ const agentTurn: KeptAttributes = {
   wasInterrupted: ['lk.interrupted'],
   generations: ['lk.generation_count'],
 }
-const usage: KeptAttributes = {
-  model: ['gen_ai.request.model'],
-  inputTokens: ['gen_ai.usage.input_tokens'],
-  outputTokens: ['gen_ai.usage.output_tokens'],
-}
+const version = { version: ['service.version', 'lk.deployment_id'] }
 /** By the name of the span. */
 const kept: Readonly<Record<string, KeptAttributes>> = {
-  session_start: {},
+  session_start: version,
   user_turn: {
     text: ['lk.pii.user_transcript', 'lk.user_transcript'],
     transcriptionDelay: ['lk.transcription_delay'],
@@ -50,8 +48,8 @@ const kept: Readonly<Record<string, KeptAttributes>> = {
   realtime_assistant_turn: agentTurn,
   llm_node: { text: ['lk.pii.response.text', 'lk.response.text'], firstToken: ['lk.response.ttft'] },
   tts_node: { firstByte: ['lk.response.ttfb'] },
-  llm_request: usage,
-  realtime_inference: usage,
+  llm_request: modelUsage,
+  realtime_inference: modelUsage,
   agent_speaking: {},
   function_tool: {
     tool: ['gen_ai.tool.name', 'lk.function_tool.name'],
@@ -65,6 +63,7 @@ const kept: Readonly<Record<string, KeptAttributes>> = {
   amd: { category: ['lk.amd.category'] },
   session_close: { reason: ['lk.close_reason'] },
   agent_session: {
+    ...version,
     agent: ['lk.agent_name'],
     job: ['lk.job_id'],
     room: ['lk.room_sid'],
@@ -74,7 +73,13 @@ const kept: Readonly<Record<string, KeptAttributes>> = {
     sipCall: ['lk.sip.callID'],
   },
   // Parts of a report: see livekit-report.ts.
-  session_report: { agent: ['agent_name'], job: ['job_id'], room: ['room_id'], reason: ['reason'] },
+  session_report: {
+    ...version,
+    agent: ['agent_name'],
+    job: ['job_id'],
+    room: ['room_id'],
+    reason: ['reason'],
+  },
   chat_item: {
     type: ['type'],
     role: ['role'],
@@ -91,7 +96,9 @@ const kept: Readonly<Record<string, KeptAttributes>> = {
     from: ['old_agent_id'],
     to: ['new_agent_id'],
   },
-  llm_usage: { model: ['model'], inputTokens: ['input_tokens'], outputTokens: ['output_tokens'] },
+  llm_usage: modelUsage,
+  tts_usage: modelUsage,
+  stt_usage: modelUsage,
   evaluation: { judge: ['name'], verdict: ['verdict'], reasoning: ['reasoning'] },
   tag: { tag: ['name'] },
   outcome: { outcome: ['outcome'], reason: ['reason'] },
@@ -104,7 +111,7 @@ export const livekit: Framework = {
     'session_close',
     'agent_session',
     'session_report',
-    'llm_usage',
+    ...usageTypes,
     'evaluation',
     'tag',
     'outcome',
@@ -145,6 +152,7 @@ export const livekit: Framework = {
       own: textOf(root, 'own'),
       agent: firstOf([root, ...reports, ...replies], 'agent') ?? firstOf(items, 'to'),
       events: isWritten ? written : spoken,
+      usage: usedIn(usageTypes.some((type) => named(type).length > 0) ? named(...usageTypes) : requests),
       turns: replies.some((turn) => numberOf(turn, 'latency') !== undefined) ? replies : items,
       metadata: {
         jobId: firstOf([root, ...reports], 'job'),

@@ -1,9 +1,9 @@
 import { promisify } from 'node:util'
-import { gunzip, inflate } from 'node:zlib'
+import { gunzip, inflate, constants as zlib } from 'node:zlib'
 import { Elysia } from 'elysia'
 import { invalidRequest } from '../../errors.ts'
-import type { Admission } from '../../http/admission.ts'
 import { callerContext } from '../../http/caller.ts'
+import type { Http } from '../../http/http.ts'
 import {
   type BodyLimits,
   parseBody,
@@ -11,18 +11,21 @@ import {
   readBody,
   unsupportedMediaType,
 } from '../../http/json-body.ts'
-import type { RequestContexts } from '../../http/request-context.ts'
 import type { Protocol } from '../../http/surface.ts'
+import { limits } from '../../limits.ts'
 import { FieldFault } from '../fields.ts'
 import { spansOf } from './otlp.ts'
 import { exportTraces } from './otlp-docs.ts'
-import { decodeRequest, encodeResponse, encodeStatus, type PartialSuccess } from './protobuf.ts'
+import { encodeResponse, encodeStatus, type PartialSuccess } from './protobuf.ts'
 import { type CallSessions, scopes } from './sessions.ts'
 
 const protobuf = 'application/x-protobuf'
 const json = 'application/json'
 /** Short, because clients retry for some 10 seconds only. */
 const retryAfterSeconds = 1
+/** Deflate's own limit: https://zlib.net/zlib_tech.html */
+const inflationMax = 1_032
+const trailerBytes = 4
 const expanders = { gzip: promisify(gunzip), deflate: promisify(inflate) }
 
 /** Errors by OTLP: a `Status` in the request's media type, and 503 for errors that a retry may solve. */
@@ -40,19 +43,17 @@ export const otlpProtocol: Protocol = {
   },
 }
 
-interface OtlpRoutesOptions {
-  callSessions: Pick<CallSessions, 'take'>
-  admission: Admission
-  contexts: RequestContexts
-}
-
 /** POST /ingest/otlp/v1/traces: the spans of voice sessions. The handler reads and parses the body. */
-export function otlpRoutes({ callSessions, admission, contexts }: OtlpRoutesOptions) {
+export function otlpRoutes({ admission, contexts }: Http, callSessions: Pick<CallSessions, 'read' | 'take'>) {
   return new Elysia().use(callerContext()).post(
     '/ingest/otlp/v1/traces',
     async ({ caller, request }) => {
       const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
-      const { spans, ...refused } = await readSpans(request, limits)
+      const bytes = await readOtlp(request, limits, [protobuf, json])
+      const { spans, ...refused } = await orInvalid(() => {
+        const sent = typeOf(request) === json ? parseBody(bytes) : bytes
+        return callSessions.read(caller.keyId, bytes, spansOf(sent, scopes))
+      })
       const taken = await callSessions.take(caller.projectId, spans)
       const partial = {
         rejectedSpans: refused.rejectedSpans + taken.rejectedSpans,
@@ -85,20 +86,13 @@ function typeOf({ headers }: Request): string {
   return headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
-/** @throws unsupported_media_type, payload_too_large, unavailable, or invalid_request naming the field */
-async function readSpans(request: Request, limits: BodyLimits) {
-  const bytes = await readOtlp(request, limits, [protobuf, json])
-  const isJson = typeOf(request) === json
-  return await orInvalid(() => spansOf(isJson ? parseBody(bytes) : decodeRequest(bytes), scopes))
-}
-
 /**
  * The body of an OTLP/HTTP request, inflated.
  * @param types the media types that are understood @throws unsupported_media_type, payload_too_large, unavailable
  */
 export async function readOtlp(
   request: Request,
-  limits: BodyLimits,
+  bodyLimits: BodyLimits,
   types: readonly string[] = [protobuf],
 ): Promise<Uint8Array> {
   if (!types.includes(typeOf(request)))
@@ -108,9 +102,10 @@ export async function readOtlp(
     throw unsupportedMediaType('Send the body as it is, or with Content-Encoding: gzip or deflate.', {
       'Accept-Encoding': 'gzip, deflate, identity',
     })
-  const sent = await readBody(request, limits)
-  const bytes = isExpandable(encoding) ? await expand(sent, encoding, limits.bytesMax) : sent
-  limits.admission.hold(request, bytes.byteLength)
+  const sent = await readBody(request, bodyLimits)
+  if (!isExpandable(encoding)) return sent
+  const bytes = await expand(request, sent, encoding, bodyLimits)
+  bodyLimits.admission.hold(request, bytes.byteLength)
   return bytes
 }
 
@@ -128,13 +123,32 @@ function isExpandable(encoding: string): encoding is keyof typeof expanders {
   return Object.hasOwn(expanders, encoding)
 }
 
-async function expand(sent: Uint8Array, encoding: keyof typeof expanders, bytesMax: number) {
+/** Room for all that it inflates to is taken before. @throws payload_too_large, unavailable, invalid_request */
+async function expand(
+  request: Request,
+  sent: Uint8Array,
+  encoding: keyof typeof expanders,
+  { bytesMax, admission }: BodyLimits,
+): Promise<Uint8Array> {
+  const most = encoding === 'gzip' ? inflatedBytes(sent) : Math.min(bytesMax, sent.length * inflationMax)
+  if (most > bytesMax) throw payloadTooLarge(bytesMax)
+  await admission.holdWithin(limits.gzipWait.most, request, sent.length + most)
   try {
-    return await expanders[encoding](sent, { maxOutputLength: bytesMax })
+    // One buffer, with a byte more than it needs: a full one is followed by another.
+    return await expanders[encoding](sent, {
+      maxOutputLength: Math.max(most, 1),
+      chunkSize: Math.max(most + 1, zlib.Z_MIN_CHUNK),
+    })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw payloadTooLarge(bytesMax)
-    throw invalidRequest([
-      { field: 'body', message: `must be valid ${encoding}, as its Content-Encoding says` },
-    ])
+    const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+    if (isTooLarge && encoding === 'deflate') throw payloadTooLarge(bytesMax)
+    const message = `must be valid ${encoding}, as its Content-Encoding says`
+    throw invalidRequest([{ field: 'body', message }])
   }
+}
+
+/** What gzip's trailer says. One that lies is not inflated further, so a body has one member. */
+function inflatedBytes(gzip: Uint8Array): number {
+  const { buffer, byteOffset, length } = gzip
+  return length < trailerBytes ? 0 : new DataView(buffer, byteOffset).getUint32(length - trailerBytes, true)
 }

@@ -1,11 +1,11 @@
-import { setImmediate } from 'node:timers/promises'
+import type { Work } from '../../threads/time-slices.ts'
 import { FieldFault, Fields, instantMax, isObject } from '../fields.ts'
 import { type AttributeValue, isUserAttribute, type Span } from './kept-span.ts'
-import { decodeSpan, type PartialSuccess } from './protobuf.ts'
-import { Slice } from './slice.ts'
+import { type PartialSuccess, RequestDecoder } from './protobuf.ts'
 
 /** Before the names of attributes that users set on spans of their own. */
 const ownPrefix = 'callbook.'
+const versionName = 'service.version'
 
 /** Values that `Fields` treats as a missing object. */
 function isNothing(value: unknown): boolean {
@@ -13,35 +13,39 @@ function isNothing(value: unknown): boolean {
 }
 
 /**
- * The spans of these scopes, and those of others with attributes of users. Other requests get a turn in between.
- * @throws FieldFault for a malformed request
+ * The spans of these scopes, and those of others with attributes of users.
+ * @param sent in protobuf as bytes, in JSON parsed @throws FieldFault for a malformed request
  */
-export async function spansOf(
-  body: unknown,
+export function* spansOf(
+  sent: unknown,
   scopes: ReadonlySet<string>,
-): Promise<{ spans: Span[] } & PartialSuccess> {
+): Work<{ spans: Span[] } & PartialSuccess> {
+  const decoder = new RequestDecoder()
+  const body = sent instanceof Uint8Array ? yield* decoder.traces(sent) : sent
   const spans: Span[] = []
-  const slice = new Slice()
   const answer = { spans, rejectedSpans: 0, errorMessage: '' }
   if (isNothing(body)) throw new FieldFault('body', 'must be an object')
   const request = Fields.of(body)
-  const sent = request.own('resourceSpans')
-  if (Array.isArray(sent) && sent.some(isNothing))
+  const resources = request.own('resourceSpans')
+  if (Array.isArray(resources) && resources.some(isNothing))
     throw new FieldFault('resourceSpans', 'must be an array of objects')
   for (const ofResource of request.list('resourceSpans')) {
     const resource = attributesOf(ofResource.object('resource').own('attributes'))
     const service = resource.get('service.name')
     const ofFramework = {
       service: typeof service === 'string' ? service : undefined,
-      userAttributes: new Map([...resource].filter(([name]) => isUserAttribute(name))),
+      userAttributes: new Map(
+        [...resource].filter(([name]) => isUserAttribute(name) || name === versionName),
+      ),
     }
     for (const ofScope of ofResource.list('scopeSpans')) {
+      yield
       const scope = ofScope.object('scope').text('name') ?? ''
       const isFramework = scopes.has(scope)
       for (const sent of spansIn(ofScope)) {
-        if (slice.add(sent)) await setImmediate()
+        yield
         if (!isFramework && !mayHaveUserAttributes(sent)) continue
-        const fields = sent instanceof Uint8Array ? Fields.of(decodeSpan(sent)) : sent
+        const fields = sent instanceof Uint8Array ? Fields.of(decoder.span(sent)) : sent
         const span = toSpan(fields, scope, isFramework ? ofFramework : ofOtherScope)
         if (span) spans.push(span)
         else if (isFramework) answer.rejectedSpans++

@@ -1,6 +1,6 @@
 import type { Work } from '../../threads/time-slices.ts'
 import { jsonOf } from '../../validation.ts'
-import { latencyOf } from '../call-fields.ts'
+import { type EventUsage, latencyOf, sumOfKnown } from '../call-fields.ts'
 import { isObject } from '../fields.ts'
 import {
   byParent,
@@ -10,22 +10,19 @@ import {
   type KeptSpans,
   type KeyedSpan,
   keptSpan,
+  modelUsage,
   numberOf,
   type Span,
   storable,
   textOf,
 } from './kept-span.ts'
-import { medianMs, type SessionEvent, toUpdate, unquoted, usageOf } from './session-update.ts'
+import { medianMs, type SessionEvent, toUpdate, unquoted, usageOf, usedIn } from './session-update.ts'
 
 // Attribute names: src/pipecat/utils/tracing/service_attributes.py in github.com/pipecat-ai/pipecat.
 
-const model: KeptAttributes = {
-  text: ['output'],
-  model: ['gen_ai.request.model'],
-  inputTokens: ['gen_ai.usage.input_tokens'],
-  outputTokens: ['gen_ai.usage.output_tokens'],
-  firstToken: ['metrics.ttfb'],
-}
+const model: KeptAttributes = { ...modelUsage, text: ['output'], firstToken: ['metrics.ttfb'] }
+/** Providers whose input tokens are without those of the cache. */
+const netOfCache = /anthropic|bedrock/i
 /** In how many answers of the model before it, and in how much of each, a spoken text is looked for. */
 const answersMax = 10
 const answerCharsMax = 6_000
@@ -33,15 +30,17 @@ const answerCharsMax = 6_000
 const spokenCharsMax = 100
 /** By the name of the span. */
 const kept: Readonly<Record<string, KeptAttributes>> = {
-  conversation: { conversation: ['conversation.id'] },
+  conversation: { conversation: ['conversation.id'], version: ['service.version'] },
   turn: {
     conversation: ['conversation.id'],
+    version: ['service.version'],
     latency: ['turn.user_bot_latency_seconds'],
     wasInterrupted: ['turn.was_interrupted'],
   },
-  stt: { text: ['transcript'], isFinal: ['is_final'], transcriptionDelay: ['metrics.ttfb'] },
+  // Of any `is_final`: most services never set it, and interim results have no spans.
+  stt: { ...modelUsage, text: ['transcript'], transcriptionDelay: ['metrics.ttfb'] },
   llm: model,
-  tts: { text: ['text'], firstByte: ['metrics.ttfb'] },
+  tts: { ...modelUsage, text: ['text'], firstByte: ['metrics.ttfb'] },
   // Speech-to-speech models.
   llm_response: model,
   llm_tool_call: {
@@ -58,7 +57,7 @@ export const pipecat: Framework = {
 
   keptOf(span) {
     const names = Object.hasOwn(kept, span.name) ? kept[span.name] : undefined
-    if (!names || span.attributes.get('is_final') === false) return {}
+    if (!names) return {}
     const own = keptSpan(span, names)
     const isOfSession = span.name === 'turn' || span.name === 'conversation'
     const service = isOfSession && !span.service?.startsWith('unknown_service') ? span.service : undefined
@@ -80,6 +79,7 @@ export const pipecat: Framework = {
       isOver,
       agent: sessions.flatMap((span) => textOf(span, 'service') ?? [])[0],
       events: yield* eventsIn(all, named('turn')),
+      usage: usedIn([...models, ...named('tts', 'stt')]).map(withCache),
       turns: named('turn'),
       metadata: {
         ...usageOf(models),
@@ -89,6 +89,13 @@ export const pipecat: Framework = {
       },
     })
   },
+}
+
+/** Input tokens include those of the cache. */
+function withCache(used: EventUsage): EventUsage {
+  const { inputTokens, cachedTokens, cacheWriteTokens, provider = '' } = used
+  if (!netOfCache.test(provider)) return used
+  return { ...used, inputTokens: sumOfKnown(inputTokens, cachedTokens, cacheWriteTokens) }
 }
 
 function* eventsIn(all: readonly KeyedSpan[], turns: readonly KeyedSpan[]): Work<SessionEvent[]> {

@@ -1,22 +1,27 @@
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
+import { limits } from '../../limits.ts'
+import { finished, type Work } from '../../threads/time-slices.ts'
 import { FieldFault } from '../fields.ts'
 
 // https://opentelemetry.io/docs/specs/otlp and github.com/open-telemetry/opentelemetry-proto
 
-/** Entries of all lists of a request or a span. Bounded because an entry of two bytes takes some hundred when decoded. */
-const entriesMax = 200_000
+/** Fields of a request, and of one of its spans or records. Each takes time, also if it is skipped or overwritten. */
+const fieldsMax = limits.telemetryFields.most
+const spanFieldsMax = limits.spanFields.most
+/** How many fields a span or a record counts beside its own, since an empty one takes as long as that. */
+const fieldsOfEmpty = 10
+/** After how many fields other requests may get a turn. */
+const fieldsAtOnce = 1_000
 
-/** A field of a protobuf message: its name in OTLP/JSON, and how to read it. */
-interface Member {
-  name: string
-  type: WireType
-  isList?: boolean
-  read(reader: BinaryReader, budget: Budget): unknown
-}
+/** A field of a protobuf message: its name in OTLP/JSON, and how to read it or the message that it is. */
+type Member = { name: string; type: WireType; isList?: boolean } & (
+  | { read(reader: BinaryReader): unknown }
+  | { message(): Message }
+)
 
-/** How many list entries may still be decoded. */
+/** How many fields may still be decoded. */
 interface Budget {
-  entries: number
+  fields: number
 }
 
 /** The fields of a message by number. Others are skipped. */
@@ -30,11 +35,7 @@ const id = (name: string): Member => ({
   read: (reader) => Buffer.from(reader.bytes()).toString('hex'),
 })
 const time = (name: string): Member => ({ name, type: Bit64, read: (reader) => Number(reader.fixed64()) })
-const one = (name: string, message: Message): Member => ({
-  name,
-  type: LengthDelimited,
-  read: (reader, budget) => decode(reader.bytes(), message, budget),
-})
+const one = (name: string, message: Message): Member => nested(name, () => message)
 const list = (name: string, message: Message): Member => ({ ...one(name, message), isList: true })
 
 /** Bytes that are decoded later, so that other requests get a turn in between, or never. */
@@ -96,47 +97,58 @@ const logsRequest: Message = {
   }),
 }
 
-/** A message that holds itself. */
+/** A message that may hold itself. */
 function nested(name: string, message: () => Message): Member {
-  return {
-    name,
-    type: WireType.LengthDelimited,
-    read: (reader, budget) => decode(reader.bytes(), message(), budget),
+  return { name, type: WireType.LengthDelimited, message }
+}
+
+/** Decodes a request into the form of OTLP/JSON. The fields of all its spans or records count together. */
+export class RequestDecoder {
+  readonly #budget: Budget = { fields: fieldsMax }
+
+  /** Decodes a request for traces; each span is still bytes. @throws FieldFault */
+  traces(bytes: Uint8Array): Work<Record<string, unknown>> {
+    return decodeOrFault(bytes, exportRequest, this.#budget)
+  }
+
+  /** Decodes a request for logs; each record is still bytes. @throws FieldFault */
+  logs(bytes: Uint8Array): Work<Record<string, unknown>> {
+    return decodeOrFault(bytes, logsRequest, this.#budget, 'an ExportLogsServiceRequest')
+  }
+
+  /** @throws FieldFault */
+  span(bytes: Uint8Array): Record<string, unknown> {
+    return this.#part(bytes, spanMessage)
+  }
+
+  /** @throws FieldFault */
+  log(bytes: Uint8Array): Record<string, unknown> {
+    return this.#part(bytes, logMessage, 'an ExportLogsServiceRequest')
+  }
+
+  /** Decodes the header of a recording of LiveKit's. @throws FieldFault */
+  recordingHeader(bytes: Uint8Array): Record<string, unknown> {
+    return this.#part(bytes, recordingHeader, 'a MetricsRecordingHeader')
+  }
+
+  #part(bytes: Uint8Array, message: Message, expected?: string): Record<string, unknown> {
+    spend(this.#budget, fieldsOfEmpty)
+    const fields = Math.min(this.#budget.fields, spanFieldsMax)
+    const budget = { fields }
+    const value = finished(decodeOrFault(bytes, message, budget, expected))
+    this.#budget.fields -= fields - budget.fields
+    return value
   }
 }
 
-/** Decodes a protobuf request into the form of OTLP/JSON; each span is still bytes. @throws FieldFault */
-export function decodeRequest(bytes: Uint8Array): unknown {
-  return decodeOrFault(bytes, exportRequest)
-}
-
-/** Decodes a protobuf span into the form of OTLP/JSON. @throws FieldFault */
-export function decodeSpan(bytes: Uint8Array): Record<string, unknown> {
-  return decodeOrFault(bytes, spanMessage)
-}
-
-/** Decodes a protobuf request for logs into the form of OTLP/JSON; each record is still bytes. @throws FieldFault */
-export function decodeLogsRequest(bytes: Uint8Array): Record<string, unknown> {
-  return decodeOrFault(bytes, logsRequest, 'an ExportLogsServiceRequest')
-}
-
-/** Decodes a protobuf log record into the form of OTLP/JSON. @throws FieldFault */
-export function decodeLog(bytes: Uint8Array): Record<string, unknown> {
-  return decodeOrFault(bytes, logMessage, 'an ExportLogsServiceRequest')
-}
-
-/** Decodes the header of a recording of LiveKit's. @throws FieldFault */
-export function decodeRecordingHeader(bytes: Uint8Array): Record<string, unknown> {
-  return decodeOrFault(bytes, recordingHeader, 'a MetricsRecordingHeader')
-}
-
-function decodeOrFault(
+function* decodeOrFault(
   bytes: Uint8Array,
   message: Message,
+  budget: Budget,
   expected = 'an ExportTraceServiceRequest',
-): Record<string, unknown> {
+): Work<Record<string, unknown>> {
   try {
-    return decode(bytes, message, { entries: entriesMax })
+    return yield* decode(new BinaryReader(bytes), bytes.byteLength, message, budget)
   } catch (error) {
     if (error instanceof FieldFault) throw error
     // The decoder's message only names a byte position, which does not help the reader.
@@ -144,24 +156,42 @@ function decodeOrFault(
   }
 }
 
-function decode(bytes: Uint8Array, message: Message, budget: Budget): Record<string, unknown> {
-  const reader = new BinaryReader(bytes)
+function* decode(
+  reader: BinaryReader,
+  end: number,
+  message: Message,
+  budget: Budget,
+): Work<Record<string, unknown>> {
   const value: Record<string, unknown> = {}
-  while (reader.pos < reader.len) {
+  while (reader.pos < end) {
+    spend(budget, 1)
+    if (budget.fields % fieldsAtOnce === 0) yield
     const [number, type] = reader.tag()
     const member = message[number]
     if (member?.type !== type) {
+      // OTLP has no groups, whose fields would not count.
+      if (type === WireType.StartGroup) throw new Error('a group')
       reader.skip(type, number)
       continue
     }
-    if (member.isList && --budget.entries < 0)
-      throw new FieldFault('body', `must have at most ${entriesMax} entries in its lists`)
-    const read = member.read(reader, budget)
+    const read =
+      'read' in member
+        ? member.read(reader)
+        : yield* decode(reader, reader.uint32() + reader.pos, member.message(), budget)
     if (!member.isList) value[member.name] = read
     else if (Array.isArray(value[member.name])) (value[member.name] as unknown[]).push(read)
     else value[member.name] = [read]
   }
+  if (reader.pos !== end) throw new Error('a message ends after the one that holds it')
   return value
+}
+
+/** @throws FieldFault */
+function spend(budget: Budget, fields: number): void {
+  budget.fields -= fields
+  if (budget.fields >= 0) return
+  const message = `must have at most ${fieldsMax} fields, and ${spanFieldsMax} in a span or a record`
+  throw new FieldFault('body', message)
 }
 
 /** An ExportTraceServiceResponse; empty if no span was refused. */

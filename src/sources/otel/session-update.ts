@@ -5,13 +5,14 @@ import {
   cut,
   type DoneKind,
   type EntryDetails,
+  type EventUsage,
   latencyOf,
   medianOf,
   numbersOf,
   updateOf,
   withoutUnknown,
 } from '../call-fields.ts'
-import type { SourceDetails, SourceTurn, SourceUpdate } from '../event.ts'
+import { type SourceDetails, type SourceTurn, type SourceUpdate, usageCounts } from '../event.ts'
 import {
   type KeptSpan,
   type KeptSpans,
@@ -52,6 +53,7 @@ interface SessionParts {
   person?: string | undefined
   own?: string | undefined
   agent: string | undefined
+  usage: EventUsage[]
   /** In any order. */
   events: SessionEvent[]
   /** The spans with the latency of a turn. */
@@ -72,6 +74,8 @@ export function toUpdate(
   const conversation = conversationOf(session.events, startMs)
   const direction = directions.find((each) => each === attribute('direction')) ?? session.direction
   const { person, own } = session
+  const told = spans['callbook.agent_version']?.values['callbook.agent_version']
+  const version = told ?? all.find(({ values }) => values.version)?.values.version
   const numbers = numbersOf(direction, { person, own })
   return updateOf(
     callIdOf(attribute('call.id') ?? id),
@@ -90,9 +94,10 @@ export function toUpdate(
       occurredAt: newestMs,
     },
     {
-      agent: agentOf(undefined, attribute('agent') ?? session.agent),
+      agent: agentOf(undefined, attribute('agent') ?? session.agent, version),
       direction,
       costUsd: costIn(spans),
+      usage: session.usage,
       latencyMs: medianMs(session.turns, 'latency'),
       timeline: conversation.timeline,
       metadata: withoutUnknown({ ...session.metadata, ...userMetadataIn(spans) }),
@@ -132,6 +137,16 @@ export function usageOf(requests: readonly KeptSpan[]) {
     outputTokens: sum('outputTokens'),
     models: [...models].sort().slice(0, modelsMax),
   }
+}
+
+/** What spans tell of the use of models: their names tell its kind. */
+export function usedIn(spans: readonly KeptSpan[]): EventUsage[] {
+  return spans.map((span) => ({
+    kind: (['stt', 'tts'] as const).find((kind) => span.name.startsWith(kind)) ?? 'llm',
+    provider: textOf(span, 'provider'),
+    model: textOf(span, 'model'),
+    ...Object.fromEntries(usageCounts.map((name) => [name, numberOf(span, name)])),
+  }))
 }
 
 function costIn(spans: KeptSpans): number | undefined {

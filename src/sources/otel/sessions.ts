@@ -1,17 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
+import type { Ingest } from '../../calls/writing/ingest.ts'
+import type { Core } from '../../core/core.ts'
+import type { Job } from '../../core/jobs.ts'
 import { erasing } from '../../db/erasing.ts'
 import { KeyedMutex } from '../../db/keyed-mutex.ts'
-import type { SettingsOf } from '../../db/project-settings.ts'
-import type { ReadDatabase } from '../../db/reader.ts'
-import type { RecordHash } from '../../db/record-hash.ts'
 import { callSessions, calls, erasures, projects } from '../../db/schema.ts'
 import { inSlices } from '../../db/slices.ts'
-import type { StoreOf } from '../../db/store.ts'
-import type { WriteDatabase } from '../../db/write-database.ts'
+import type { Erasure } from '../../erasure/erasure.ts'
 import { AppError } from '../../errors.ts'
-import type { Log } from '../../observability/log.ts'
 import { interimRedactor, isRedacting } from '../../redaction/settings.ts'
-import { Background } from '../../threads/background.ts'
 import { TimeSlices, type Work } from '../../threads/time-slices.ts'
 import type { CallFields, SourceDetails, SourceUpdate } from '../event.ts'
 import {
@@ -36,10 +34,15 @@ const sessionsPerSliceMax = 100
 /** How many spans of a session are kept. Those that end it have room left for them. */
 const spansMax = 5_000
 const lastSpansMax = 100
+/** A shorter request is read at once: it has fewer fields than take a few milliseconds. */
+const largeBytesMin = 65_536
 /** How much of a request's sessions is read and written at once. A larger session is a slice of its own. */
 const bytesPerSliceMax = 8_388_608
 /** What each session counts at least. */
 const sessionBytesMin = bytesPerSliceMax / sessionsPerSliceMax
+/** Each write reads all that is stored, so that of a large session waits for other requests: a millisecond each 4 KiB. */
+const storedBytesPerWaitMs = 4_096
+const waitMsMax = 1_000
 
 const frameworks: Readonly<Record<string, Framework>> = { livekit, pipecat }
 export const scopes: ReadonlySet<string> = new Set(
@@ -52,19 +55,10 @@ interface Input {
   own: { source: string }
 }
 
-interface SessionsOptions {
-  read: ReadDatabase
-  write: WriteDatabase
-  store: StoreOf
-  recordHash: RecordHash
-  settingsOf: SettingsOf
-  erasure: { schedule(projectId: number): void }
+interface SessionsParts {
+  erasure: Pick<Erasure, 'schedule'>
   /** Writes calls in one transaction. The result of a call that cannot be written is an error. */
-  ingest: { putAll(projectId: number, inputs: readonly Input[]): Promise<readonly (AppError | object)[]> }
-  /** A session's kept spans have at most as many bytes as a call. */
-  config: { readonly callBytesMax: number }
-  now: () => number
-  log: Pick<Log, 'error'>
+  ingest: Pick<Ingest, 'putAll'>
 }
 
 /** A session as it is stored, with what a request adds. */
@@ -81,6 +75,8 @@ interface Session {
   spans: KeptSpans
   isOver: boolean
   update: SourceUpdate | null
+  /** Whether another request has written all of it. */
+  isWritten: boolean
 }
 
 interface Row {
@@ -99,36 +95,34 @@ const noRow = { framework: '', spans: '{}', bytes: 0, dueAt: Number.MAX_SAFE_INT
  * so that each request can write everything known about the call.
  */
 export class CallSessions {
-  readonly #options: SessionsOptions
+  readonly #parts: Core & SessionsParts
   readonly #mutex = new KeyedMutex()
+  /** What requests add to each session that no write has begun with. */
+  readonly #waiting = new Map<string, readonly Session[]>()
   readonly #slices = new TimeSlices()
-  readonly #background: Background
+  readonly #job: Job
 
-  constructor(options: SessionsOptions) {
-    this.#options = options
-    this.#background = new Background({
-      work: (signal) => this.#completeSilent(signal),
+  constructor(core: Core, parts: SessionsParts) {
+    this.#parts = { ...core, ...parts }
+    this.#job = core.jobs.add({
+      name: 'sessions',
+      run: ({ signal }) => this.#completeSilent(signal),
       everyMs: pollMs,
-      delayMs: 0,
       retryMs,
       retryMsMax: pollMs,
-      onFailure: (error) =>
-        options.log.error({ error }, 'Completing silent sessions failed and will be tried again'),
+      failure: 'Completing silent sessions failed',
     })
-  }
-
-  /** Completes silent sessions from now on. */
-  start(): void {
-    this.#background.soon()
   }
 
   /** Completes every session that is due now. */
   finish(): Promise<void> {
-    return this.#background.now()
+    return this.#job.now()
   }
 
-  async close(): Promise<void> {
-    await this.#background.close()
+  /** Reads a request in turns with others. Of a sender's large ones, one is read at a time. */
+  async read<Result>(sender: string, { byteLength }: Uint8Array, work: Work<Result>): Promise<Result> {
+    if (byteLength < largeBytesMin) return await this.#slices.run(work)
+    return await this.#mutex.run(new Set([sender]), () => this.#slices.run(work))
   }
 
   /**
@@ -138,35 +132,60 @@ export class CallSessions {
   async take(projectId: number, spans: readonly Span[]): Promise<PartialSuccess> {
     const sessions = await this.#slices.run(sessionsIn(spans))
     if (sessions.size === 0) return { rejectedSpans: 0, errorMessage: '' }
-    const settings = await this.#options.settingsOf(projectId)
+    const settings = await this.#parts.settingsOf(projectId)
     if (isRedacting(settings)) {
       const redact = await interimRedactor(settings)
       for (const session of sessions.values())
         session.added = await this.#slices.run(redactSpans(session.added, settings, redact))
     }
+    const bytes = await this.#bytesOf(projectId, [...sessions.keys()])
+    for (const session of sessions.values()) {
+      const name = nameOf(projectId, session.traceId)
+      this.#waiting.set(name, [...(this.#waiting.get(name) ?? []), session])
+    }
     return await this.#mutex.run(namesOf(projectId, sessions.keys()), async () => {
       const answer = { rejectedSpans: 0, errorMessage: '' }
-      const traceIds = [...sessions.keys()]
-      const bytes = await this.#bytesOf(projectId, traceIds)
-      const sized = traceIds.map((id, at) => [at, sessionBytesMin + (bytes.get(id) ?? 0)] as const)
+      const own = [...sessions.values()].filter(({ isWritten }) => !isWritten)
+      if (own.length === 0) return answer
+      const largest = [...bytes.values()].reduce((most, each) => Math.max(most, each), 0)
+      await sleep(Math.min(largest / storedBytesPerWaitMs, waitMsMax))
+      const joined = own.map((session) => this.#joined(projectId, session))
+      const sized = own.map(({ traceId }, at) => [at, sessionBytesMin + (bytes.get(traceId) ?? 0)] as const)
       for (const positions of inSlices(sized, bytesPerSliceMax)) {
-        const slice = positions.flatMap((at) => traceIds[at] ?? [])
-        const some = slice.flatMap((id) => sessions.get(id) ?? [])
-        const rows = new Map((await this.#read(projectId, slice)).map((row) => [row.traceId, row]))
-        for (const session of some)
-          continueFrom(session, rows.get(session.traceId) ?? noRow, this.#options.now())
-        const refused = await this.#write(projectId, some)
+        const some = positions.flatMap((at) => own[at] ?? [])
+        const all = positions.flatMap((at) => joined[at] ?? [])
+        let refused = await this.#add(projectId, all)
+        // If not all has room, each request is written alone, so that none is refused because of others.
+        if (refused.rejectedSpans > 0 && all.length > some.length) refused = await this.#add(projectId, some)
+        else for (const session of all) session.isWritten = true
         answer.rejectedSpans += refused.rejectedSpans
         answer.errorMessage ||= refused.errorMessage
-        for (const id of slice) sessions.delete(id)
       }
       return answer
     })
   }
 
+  /** Takes a session and what other requests that wait add to it. */
+  #joined(projectId: number, session: Session): Session[] {
+    const name = nameOf(projectId, session.traceId)
+    const waiting = this.#waiting.get(name) ?? []
+    this.#waiting.delete(name)
+    return [session, ...waiting.filter((other) => other !== session)]
+  }
+
+  /** Adds parts to what is stored of their sessions, each of which is read and written once. */
+  async #add(projectId: number, parts: readonly Session[]): Promise<PartialSuccess> {
+    const sessions = new Map<string, Session>()
+    for (const part of parts) addTo(sessions, part)
+    const rows = new Map((await this.#read(projectId, [...sessions.keys()])).map((row) => [row.traceId, row]))
+    for (const session of sessions.values())
+      continueFrom(session, rows.get(session.traceId) ?? noRow, this.#parts.now())
+    return await this.#write(projectId, [...sessions.values()])
+  }
+
   /** The size of what is stored of each session. */
   async #bytesOf(projectId: number, traceIds: string[]): Promise<Map<string, number>> {
-    const rows = await this.#options.store(projectId).read.all<{ traceId: string; bytes: number }>(sql`
+    const rows = await this.#parts.store(projectId).read.all<{ traceId: string; bytes: number }>(sql`
       select trace_id as traceId, octet_length(spans) as bytes
       from json_each(${JSON.stringify(traceIds)}) cross join ${callSessions}
         on ${callSessions.projectId} = ${projectId} and ${callSessions.traceId} = value`)
@@ -174,7 +193,7 @@ export class CallSessions {
   }
 
   async #read(projectId: number, traceIds: string[]): Promise<Row[]> {
-    const { read } = this.#options.store(projectId)
+    const { read } = this.#parts.store(projectId)
     return await read.all<Row>(sql`
       select trace_id as traceId, framework, spans, octet_length(spans) as bytes, due_at as dueAt
       from json_each(${JSON.stringify(traceIds)}) cross join ${callSessions}
@@ -183,7 +202,7 @@ export class CallSessions {
 
   /** Writes calls first, since spans that their call rejects are not stored. Throws if the request must be repeated. */
   async #write(projectId: number, sessions: Session[]): Promise<PartialSuccess> {
-    const { config, ingest } = this.#options
+    const { config, ingest } = this.#parts
     const isTooLarge = ({ storedBytes, added }: Session) =>
       storedBytes + Buffer.byteLength(JSON.stringify(added)) > config.callBytesMax
     const rejected = new Set(sessions.filter(isTooLarge))
@@ -216,7 +235,7 @@ export class CallSessions {
 
   /** Stores spans, except those of deleted calls. The database merges them, since other nodes may add to a session. */
   async #keep(projectId: number, sessions: Session[]): Promise<void> {
-    const { store, recordHash, now } = this.#options
+    const { store, recordHash, now } = this.#parts
     const rows = sessions.map((session) => ({
       traceId: session.traceId,
       framework: session.framework,
@@ -245,22 +264,22 @@ export class CallSessions {
           framework = coalesce(nullif(excluded.framework, ''), framework), call_id = coalesce(excluded.call_id, call_id), due_at = excluded.due_at`,
       ...this.#deleting(projectId, areOfDeleted),
     })
-    if (deleted.length > 0) this.#options.erasure.schedule(projectId)
+    if (deleted.length > 0) this.#parts.erasure.schedule(projectId)
   }
 
   /** Deletes sessions that no deletion of a call erases. Their words are erased like a call's. */
   #deleting(projectId: number, condition: SQL) {
-    const { write } = this.#options.store(projectId)
+    const { write } = this.#parts.store(projectId)
     const erased = { projectId, kind: 'sessions', id: '' } as const
     const isAny = sql`exists (select 1 from ${callSessions} where ${condition})`
     return {
-      ledger: erasing(this.#options, erased, isAny),
+      ledger: erasing(this.#parts, erased, isAny),
       deleted: write.all(sql`delete from ${callSessions} where ${condition} returning 1`),
     }
   }
 
   async #completeSilent(signal: AbortSignal): Promise<void> {
-    const { read, write, now } = this.#options
+    const { read, write, now } = this.#parts
     const isDue = sql`due_at <= ${now()}`
     // On a replica, even a write that changes nothing goes to the primary.
     if ((await read.all(sql`select 1 from ${callSessions} where ${isDue} limit 1`)).length === 0) return
@@ -281,7 +300,7 @@ export class CallSessions {
   }
 
   async #complete(projectId: number, traceId: string): Promise<void> {
-    const { now, ingest, store, erasure } = this.#options
+    const { now, ingest, store, erasure } = this.#parts
     await this.#mutex.run(namesOf(projectId, [traceId]), async () => {
       const [row] = await this.#read(projectId, [traceId])
       // Spans have arrived meanwhile.
@@ -312,21 +331,27 @@ function* sessionsIn(spans: readonly Span[]): Work<Map<string, Session>> {
     const found = Object.entries(frameworks).find(([, { scopes }]) => scopes.includes(span.scope))
     const kept = { ...found?.[1].keptOf(span), ...userSpansOf(span) }
     if (Object.keys(kept).length === 0) continue
-    const session = sessions.get(span.traceId) ?? newSession(span.traceId, '')
-    session.framework ||= found?.[0] ?? ''
-    for (const [key, each] of Object.entries(kept)) {
-      const known = session.added[key]
-      if (!known || isBetter(each, known)) session.added[key] = each
-    }
-    session.arrived++
-    sessions.set(span.traceId, session)
+    addTo(sessions, { ...newSession(span.traceId, found?.[0] ?? ''), added: kept, arrived: 1 })
   }
   return sessions
 }
 
+/** Adds to a session, which is new if there is none. Of two spans with one key the better stays. */
+function addTo(sessions: Map<string, Session>, { traceId, framework, added, arrived }: Session): void {
+  const session = sessions.get(traceId) ?? newSession(traceId, '')
+  session.framework ||= framework
+  for (const [key, each] of Object.entries(added)) {
+    const known = session.added[key]
+    if (!known || isBetter(each, known)) session.added[key] = each
+  }
+  session.arrived += arrived
+  sessions.set(traceId, session)
+}
+
 function newSession(traceId: string, framework: string): Session {
   const counts = { arrived: 0, refused: 0, storedBytes: 0 }
-  return { traceId, framework, added: {}, ...counts, spans: {}, isOver: false, update: null }
+  const state = { spans: {}, isOver: false, update: null, isWritten: false }
+  return { traceId, framework, added: {}, ...counts, ...state }
 }
 
 /** Adds what a request has to what is stored. New spans beyond the maximum are refused. */
@@ -379,5 +404,9 @@ function toInput({ update, framework }: Session): Input[] {
 }
 
 function namesOf(projectId: number, traceIds: Iterable<string>): Set<string> {
-  return new Set([...traceIds].map((traceId) => `${projectId} ${traceId}`))
+  return new Set([...traceIds].map((traceId) => nameOf(projectId, traceId)))
+}
+
+function nameOf(projectId: number, traceId: string): string {
+  return `${projectId} ${traceId}`
 }

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Call, CallChange, CallDetails, Review } from '../../../src/calls/schemas.ts'
 import { escapeValue } from '../../../src/text/values.ts'
 import fc from '../../support/fast-check.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { putCalls } from '../put-calls.ts'
-import { evaluationOf, isListed, type KnownCall } from '../rules.ts'
+import { evaluationOf, isListed, type KnownCall, shownOf } from '../rules.ts'
 
 setDefaultTimeout(240_000)
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
+const service = await startService()
 afterAll(() => service.stop())
 
 type Query = Record<string, string[]>
@@ -301,14 +298,6 @@ describe('a request for figures', () => {
     ])
     expect((await project.fetch(path, { headers: { prefer: 'handling=strict' } })).status).toBe(400)
   })
-
-  test('can be HEAD, and nothing else', async () => {
-    const project = await service.mintProject()
-    const head = await project.fetch('/v1/metrics', { method: 'HEAD' })
-    expect([head.status, await head.text()]).toEqual([200, ''])
-    const post = await project.send('POST', '/v1/metrics', {})
-    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
-  })
 })
 
 async function expectProblem(answer: Response, status: number, field: string) {
@@ -431,38 +420,4 @@ function namer(by: 'day' | 'hour', timeZone: string): (at: number) => string {
     return start
   }
   return (at) => (by === 'day' ? format.format(at) : iso(startOf(at)))
-}
-
-function shownOf(calls: KnownCall[], of: string, show: string): number | null {
-  if (show === 'count') return calls.length
-  const numbers = calls.flatMap((call) => numberOf(call, of) ?? []).sort((a, b) => a - b)
-  const sum = numbers.reduce((all, each) => all + each, 0)
-  if (numbers.length === 0) return null
-  const rank = (percent: number) => numbers[Math.ceil((percent * numbers.length) / 100) - 1] ?? null
-  if (show === 'sum') return sum
-  if (show === 'min') return numbers[0] ?? null
-  if (show === 'max') return numbers.at(-1) ?? null
-  if (show === 'p50' || show === 'p95') return rank(Number(show.slice(1)))
-  return sum / numbers.length
-}
-
-function numberOf({ call, details }: KnownCall, of: string): number | null {
-  const judged = (verdict: string | null | undefined, good: string, bad: string) =>
-    verdict === good ? 1 : verdict === bad ? 0 : null
-  switch (of) {
-    case 'duration':
-      return call.status === 'completed' ? call.duration : null
-    case 'costUsd':
-      return details.costUsd
-    case 'latencyMs':
-      return details.latencyMs
-    case 'success':
-      return judged(evaluationOf({ call, details }), 'success', 'fail')
-    case 'criterion.c':
-      return judged(details.review?.criteria?.c, 'pass', 'fail')
-    default: {
-      const value = call.callAnalysis?.n
-      return typeof value === 'number' ? value : null
-    }
-  }
 }

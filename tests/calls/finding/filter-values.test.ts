@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import createClient from 'openapi-fetch'
 import { emptyDetails } from '../../../src/calls/details.ts'
 import { callFilters, takesSeveral } from '../../../src/calls/filters.ts'
 import type { CallChange } from '../../../src/calls/schemas.ts'
 import { operationsOf, readDocument } from '../../support/document.ts'
 import { expectProblem } from '../../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { putCalls } from '../put-calls.ts'
 
 type Pairs = [name: string, value: string][]
@@ -59,7 +59,10 @@ const clients: Record<string, (pairs: Pairs) => Promise<string> | string> = {
 }
 
 /** Two values of each filter, a call that has each, and one of neither. */
+const directions = ['inbound', 'web'] as const
 const several: Record<string, [string, string]> = {
+  direction: [...directions],
+  agentVersion: ['v1, beta', 'v2'],
   status: ['live', 'completed'],
   evaluation: ['a,b', 'c d'],
   isEngaged: ['true', 'false'],
@@ -91,55 +94,53 @@ const single: Record<string, string> = {
 }
 const escaped = (value: string) => value.replace(/[\\,]/g, '\\$&')
 
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-  const own = (n: 0 | 1) => ({
-    source: several.source?.[n] ?? '',
-    recording: { ...emptyDetails.recording, state: n === 0 ? ('kept' as const) : ('failed' as const) },
-    review: {
-      evaluation: null,
-      by: null,
-      at: '2026-01-05T00:00:00.000Z',
-      note: n === 0 ? 'x' : null,
-      labels: [several.label?.[n] ?? ''],
-      assignee: several.assignee?.[n] ?? null,
-      reviewed: n === 0,
-      flaggedTurns: n === 0 ? [0] : [],
-    },
-  })
-  const change = (n: 0 | 1): CallChange => ({
-    status: n === 0 ? 'live' : 'completed',
-    evaluation: several.evaluation?.[n] ?? null,
-    isEngaged: n === 0,
-    callerNumber: several.callerNumber?.[n] ?? null,
-    calledNumber: several.calledNumber?.[n] ?? null,
-    endedReason: several.endedReason?.[n] ?? null,
-    duration: 60,
-    summary: 'Hello world: late, refund.',
-    callAnalysis: Object.fromEntries(
-      Object.entries(several)
-        .filter(([name]) => name.startsWith('analysis.'))
-        .map(([name, values]) => [
-          name.slice('analysis.'.length),
-          n === 1 && values[1] === '4' ? 4 : values[n],
-        ]),
-    ),
-    details: { agent: { id: several.agentId?.[n] ?? '', name: null } },
-    createdAt: '2026-01-05T09:00:00.000Z',
-    updatedAt: '2026-01-05T09:00:00.000Z',
-  })
-  await service.services.ingest.putAll(project.projectId, [
-    { id: 'first', change: change(0), own: own(0) },
-    { id: 'second', change: change(1), own: own(1) },
-  ])
-  await putCalls(service.services, project.projectId, [
-    { id: 'other', createdAt: '2026-01-07T00:00:00.000Z', updatedAt: '2026-01-04T00:00:00.000Z' },
-  ])
+const service = await startService()
+const project = await service.mintProject()
+const own = (n: 0 | 1) => ({
+  source: several.source?.[n] ?? '',
+  recording: { ...emptyDetails.recording, state: n === 0 ? ('kept' as const) : ('failed' as const) },
+  review: {
+    evaluation: null,
+    by: null,
+    at: '2026-01-05T00:00:00.000Z',
+    note: n === 0 ? 'x' : null,
+    labels: [several.label?.[n] ?? ''],
+    assignee: several.assignee?.[n] ?? null,
+    reviewed: n === 0,
+    flaggedTurns: n === 0 ? [0] : [],
+  },
 })
-afterAll(() => service.stop())
+const change = (n: 0 | 1): CallChange => ({
+  status: n === 0 ? 'live' : 'completed',
+  evaluation: several.evaluation?.[n] ?? null,
+  isEngaged: n === 0,
+  callerNumber: several.callerNumber?.[n] ?? null,
+  calledNumber: several.calledNumber?.[n] ?? null,
+  endedReason: several.endedReason?.[n] ?? null,
+  duration: 60,
+  summary: 'Hello world: late, refund.',
+  callAnalysis: Object.fromEntries(
+    Object.entries(several)
+      .filter(([name]) => name.startsWith('analysis.'))
+      .map(([name, values]) => [
+        name.slice('analysis.'.length),
+        n === 1 && values[1] === '4' ? 4 : values[n],
+      ]),
+  ),
+  details: {
+    agent: { id: several.agentId?.[n] ?? '', name: null, version: several.agentVersion?.[n] ?? null },
+    direction: directions[n],
+  },
+  createdAt: '2026-01-05T09:00:00.000Z',
+  updatedAt: '2026-01-05T09:00:00.000Z',
+})
+await service.services.ingest.putAll(project.projectId, [
+  { id: 'first', change: change(0), own: own(0) },
+  { id: 'second', change: change(1), own: own(1) },
+])
+await putCalls(service.services, project.projectId, [
+  { id: 'other', createdAt: '2026-01-07T00:00:00.000Z', updatedAt: '2026-01-04T00:00:00.000Z' },
+])
 
 async function idsOf(query: string): Promise<string[]> {
   const answer = await project.fetch(`/v1/calls?${query}`)
@@ -178,18 +179,9 @@ describe.each(Object.entries(clients))('%s', (_, write) => {
     const found = name.startsWith('completed') ? ['second'] : ['first', 'second']
     const expected = isOpen ? ['', 'first', 'other', 'second'] : ['', ...found]
     expect(await idsOf(await write([[name, value]]))).toEqual(expected)
-    // Of a repeated one the last counts.
-    expect(
-      await idsOf(
-        await write([
-          [name, 'x'],
-          [name, value],
-        ]),
-      ),
-    ).toEqual(expected)
   })
 
-  test('picks several fields, and takes the last of a repeated limit', async () => {
+  test('picks several fields, and one limit', async () => {
     const forms: Pairs[] = [
       [['fields', 'duration,status']],
       [
@@ -198,7 +190,7 @@ describe.each(Object.entries(clients))('%s', (_, write) => {
       ],
     ]
     for (const pairs of forms) {
-      const query = await write([['limit', 'x'], ['limit', '1'], ['offset', '9'], ['offset', '0'], ...pairs])
+      const query = await write([['limit', '1'], ['offset', '0'], ...pairs])
       const { data } = await (await project.fetch(`/v1/calls?${query}`)).json()
       expect(data).toEqual([{ id: 'other', status: 'live', duration: 0 }])
     }
@@ -226,11 +218,11 @@ describe('a value', () => {
     ['number=4053,4054', 'number'],
     ['from=2026-01-05,2026-01-06', 'from'],
     ['minDuration=1%2C5', 'minDuration'],
-    ['limit=1&limit=1,2', 'limit'],
-    ['order=createdAt&order=', 'order'],
+    ['limit=1,2', 'limit'],
+    ['order=', 'order'],
   ])('%s is 400 and names %s', async (query, field) => {
     const answer = await project.fetch(`/v1/calls?${query}`)
-    const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    const { errors } = await expectProblem(answer, 'invalid_request')
     expect(errors).toMatchObject([{ field }])
   })
 
@@ -249,10 +241,36 @@ describe('a value', () => {
     const problem = await expectProblem(
       await project.fetch('/v1/calls?analysis=4', { headers }),
       'invalid_request',
-      'Invalid request',
     )
     expect(problem.errors).toMatchObject([{ field: 'analysis' }])
   })
+})
+
+test('ten filters of fifty values each find calls, and figures of them, by any of the values', async () => {
+  const own = await service.mintProject()
+  const members = Array.from({ length: 4 }, (_, n) => [`k${n}`, 7])
+  const change = {
+    evaluation: '7',
+    endedReason: '7',
+    callerNumber: '7',
+    calledNumber: '7',
+    details: { agent: { id: '7' } },
+  }
+  await own.send('PUT', '/ingest/calls/a', { ...change, callAnalysis: Object.fromEntries(members) })
+  const names = [...members.map(([key]) => `analysis.${key}`), ...Object.keys(change).slice(0, -1), 'agentId']
+  const values = Array.from({ length: 50 }, (_, n) => n).join()
+  const query = [...names, 'source']
+    .map(
+      (name) => `${name}=${name === 'source' ? 'none,' : ''}${name === 'source' ? values.slice(2) : values}`,
+    )
+    .join('&')
+  const answer = await own.fetch(`/v1/calls?${query}`)
+  expect([answer.status, await answer.json()]).toMatchObject([
+    200,
+    { data: [{ id: 'a' }], pagination: { total: 1 } },
+  ])
+  for (const by of ['', '&by=evaluation', '&by=day'])
+    expect(await (await own.fetch(`/v1/metrics?${query}${by}`)).json()).toMatchObject({ total: 1 })
 })
 
 test('a request with more values than fit into 16 KiB is 431, as the document says', async () => {

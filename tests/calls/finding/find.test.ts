@@ -7,16 +7,12 @@ import type { CallChange } from '../../../src/calls/schemas.ts'
 import { AppError } from '../../../src/errors.ts'
 import { foldText, wordsOf } from '../../../src/text/words.ts'
 import fc from '../../support/fast-check.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { putCalls, said } from '../put-calls.ts'
 import { isFound, wordsSaid } from '../rules.ts'
 
 type Input = CallChange & { id: string }
-
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
+const service = await startService()
 afterAll(() => service.stop())
 
 async function projectWith(inputs: Input[]): Promise<number> {
@@ -98,6 +94,7 @@ describe('a page of calls', () => {
           said: null,
           talkTimeline: null,
           agentName: null,
+          agentVersion: null,
           costUsd: null,
           latencyMs: null,
           criteria: { passed: 0, judged: 0 },
@@ -123,6 +120,7 @@ describe('a page of calls', () => {
           said: null,
           talkTimeline: null,
           agentName: null,
+          agentVersion: null,
           costUsd: null,
           latencyMs: null,
           criteria: { passed: 0, judged: 0 },
@@ -252,23 +250,14 @@ describe('filters', () => {
       endedReason: 'y'.repeat(300),
     },
   ]
+  /** What tests/calls/oracle.test.ts does not ask for: other spellings, ends and combinations. */
   const cases: [CallQuery, string[]][] = [
-    [{ status: 'live' }, ['live']],
-    [{ status: 'completed' }, ['long', 'rubric', 'bad', 'good']],
-    [{ evaluation: 'success' }, ['good']],
-    [{ evaluation: 'none' }, ['live']],
     [{ evaluation: ['none', 'fail', 'fail'] }, ['bad', 'live']],
-    [{ status: ['live', 'completed'] }, ['long', 'rubric', 'bad', 'good', 'live']],
     [{ endedReason: ['none', 'silence-timed-out'], status: 'completed' }, ['rubric', 'bad', 'good']],
-    [{ number: ['729', '4053', '0044'] }, ['rubric']],
-    [{ callerNumber: '+15557294053' }, ['live']],
     [{ callerNumber: '15557294053' }, []],
     [{ calledNumber: ['+1 (555) 010-0044', 'x'] }, ['rubric']],
-    [{ minDuration: '0' }, ['long', 'rubric', 'bad', 'good', 'live']],
-    [{ minDuration: '0.5' }, ['bad', 'good']],
     [{ minDuration: '5e-1', maxDuration: '1e+22' }, ['bad', 'good']],
     [{ minDuration: '1', maxDuration: '2.5' }, ['bad']],
-    [{ maxDuration: '1' }, ['long', 'rubric', 'good', 'live']],
     [{ completedFrom: '2026-01-05' }, ['long', 'rubric', 'bad', 'good']],
     [{ completedFrom: '2026-01-05', completedTo: '9999-12-31' }, ['long', 'rubric', 'bad', 'good']],
     [{ completedTo: '2026-01-05' }, []],
@@ -278,29 +267,17 @@ describe('filters', () => {
     [{ 'analysis.score': ['4', 'true'] }, ['rubric', 'bad', 'good']],
     [{ 'analysis.a.b=c': 'x\\,y' }, ['bad']],
     [{ 'analysis.score': '4', 'analysis.deep': 'no' }, []],
-    [{ order: 'createdAt', status: 'completed' }, ['good', 'bad', 'rubric', 'long']],
     [{ from: '2026-01-05', to: '2026-01-06' }, ['long', 'rubric', 'bad', 'good', 'live']],
-    [{ from: '2026-01-06' }, []],
-    [{ evaluation: 'B+' }, ['rubric']],
     [{ evaluation: 'x'.repeat(300) }, ['long']],
     [{ evaluation: 'Success' }, []],
-    [{ isEngaged: 'true' }, ['good']],
-    [{ isEngaged: 'false' }, ['long', 'rubric', 'bad', 'live']],
-    [{ endedReason: 'silence-timed-out' }, ['bad']],
     [{ endedReason: 'y'.repeat(200) }, ['long']],
-    [{ from: at(3) }, ['long', 'rubric', 'bad']],
-    [{ to: at(3) }, ['good', 'live']],
-    [{ from: at(2), to: at(4) }, ['bad', 'good']],
     [{ from: at(4), to: at(2) }, []],
     [{ from: '2026-01-05T02:03:00+02:00' }, ['long', 'rubric', 'bad']],
     [{ number: '1555' }, ['rubric', 'live']],
     [{ number: '+1 555-729' }, ['live']],
-    [{ number: '4053' }, ['live']],
     [{ number: '100044' }, ['rubric']],
     [{ number: '15550100044' }, ['rubric']],
     [{ number: '7294' }, []],
-    [{ status: 'completed', isEngaged: 'false', evaluation: 'fail' }, ['bad']],
-    [{ status: 'live', evaluation: 'success' }, []],
   ]
   let projectId: number
   beforeAll(async () => {
@@ -339,7 +316,7 @@ describe('filters', () => {
         updatedFrom: '2026-02-01,2026-02-02',
         minDuration: '-1',
         maxDuration: '0x10',
-        number: ['555', 'anonymous'],
+        number: 'anonymous',
         cursor: 'nonsense',
         limit: '0',
         order: 'id',
@@ -408,7 +385,7 @@ describe('the total', () => {
       2_000,
     )
     expect(await totalOf({ text: 'bird', to: at(7) })).toBe(7)
-  }, 60_000)
+  })
 
   test('stays on the pages after the first', async () => {
     const projectId = await projectWith(
@@ -594,7 +571,7 @@ describe('a text', () => {
         expect([text, rows.map(({ id }) => id)]).toEqual([text, expected.map(({ id }) => id)])
       }
     }
-  }, 60_000)
+  })
 
   test('of any characters finds the call that says it', async () => {
     const { projectId } = await service.mintProject()
@@ -613,7 +590,7 @@ describe('a text', () => {
       }),
       { numRuns: 80 },
     )
-  }, 60_000)
+  })
 })
 
 describe('what was found', () => {
@@ -646,10 +623,7 @@ describe('what was found', () => {
     })
     expect(
       await matchOf({ summary: 'Only here', transcript: change.transcript ?? [] }, 'only'),
-    ).toMatchObject({
-      where: 'summary',
-      marked: ['Only'],
-    })
+    ).toMatchObject({ where: 'summary', marked: ['Only'] })
     expect(await matchOf({ summary: 'one', ...said('two', 'three') }, 'one two three')).toMatchObject({
       where: 'user',
       text: 'two',
@@ -738,7 +712,12 @@ describe('the facets', () => {
     const projectId = await projectWith([
       ...Array.from({ length: 3 }, (_, n) => ({ id: `a${n}`, evaluation: 'success', endedReason: 'x' })),
       ...Array.from({ length: 5 }, (_, n) => ({ id: `b${n}`, evaluation: 'fail', endedReason: null })),
-      { id: 'c', evaluation: 'none of ours', endedReason: 'y', details: { agent: { id: 'ada' } } },
+      {
+        id: 'c',
+        evaluation: 'none of ours',
+        endedReason: 'y',
+        details: { agent: { id: 'ada', version: '7' } },
+      },
     ])
     await service.services.ingest.putEvent(projectId, 'd', {}, 'vapi')
     const reviewer = { person: { name: 'Ada' }, by: { actor: { id: 'p', name: 'Ada' }, address: null } }
@@ -761,6 +740,7 @@ describe('the facets', () => {
       ],
       source: [{ value: 'vapi', calls: 1 }],
       agentId: [{ value: 'ada', calls: 1 }],
+      agentVersion: [{ value: '7', calls: 1 }],
       label: [{ value: '"refund", late', calls: 2 }],
       assignee: [{ value: 'Ada', calls: 2 }],
     })

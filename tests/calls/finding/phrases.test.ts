@@ -1,32 +1,27 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { SQL } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { readCallSearch } from '../../../src/calls/finding/call-query.ts'
 import { FoundPages } from '../../../src/calls/finding/found-pages.ts'
 import { timeOrders } from '../../../src/calls/finding/place.ts'
 import { recording } from '../../support/query-plan.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { putCalls, said } from '../put-calls.ts'
 
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-  const others = Array.from({ length: 2_600 }, (_, at) => ({
-    id: `z-${at}`,
-    createdAt: new Date(Date.UTC(2026, 0, 5) + at).toISOString(),
-    ...said('The refund was late.'),
-  }))
-  const hits = ['a', 'b', 'c'].map((id) => ({
-    id,
-    createdAt: '2026-01-01T00:00:00.000Z',
-    ...said('A late refund.'),
-  }))
-  await putCalls(service.services, project.projectId, [...hits, ...others])
-  await service.services.wordBacklog.finish()
-})
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
+const others = Array.from({ length: 2_600 }, (_, at) => ({
+  id: `z-${at}`,
+  createdAt: new Date(Date.UTC(2026, 0, 5) + at).toISOString(),
+  ...said('The refund was late.'),
+}))
+const hits = ['a', 'b', 'c'].map((id) => ({
+  id,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  ...said('A late refund.'),
+}))
+await putCalls(service.services, project.projectId, [...hits, ...others])
+await service.services.wordBacklog.finish()
 
 const text = '"late refund"'
 

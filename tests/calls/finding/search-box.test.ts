@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { readFirstWords } from '../../../src/calls/document.ts'
 import { callSessions } from '../../../src/db/schema.ts'
 import { failureOf } from '../../support/failure.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { putCalls, said } from '../put-calls.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 async function project(): Promise<number> {
   const { projectId } = await service.mintProject()
@@ -69,13 +65,9 @@ test('numbers are found without their calling code, ids without a digit, and cal
   expect((await find(projectId, 'lettersOn')).ids).toEqual([])
   expect(await find(projectId, 'book')).toEqual({ ids: ['other-one'], total: 1, foundBy: 'words' })
   const traceId = '0af7651916cd43dd8448eb211c80319c'
-  await service.services.database.write.insert(callSessions).values({
-    projectId,
-    traceId,
-    framework: 'pipecat',
-    callId: 'other-one',
-    spans: '{}',
-  })
+  await service.services.database.write
+    .insert(callSessions)
+    .values({ projectId, traceId, framework: 'pipecat', callId: 'other-one', spans: '{}' })
   expect(await find(projectId, traceId.toUpperCase())).toEqual({
     ids: ['other-one'],
     total: 1,

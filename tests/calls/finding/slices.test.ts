@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readCallSearch } from '../../../src/calls/finding/call-query.ts'
 import { CallFinder } from '../../../src/calls/finding/find-calls.ts'
 import { slicesOf } from '../../../src/calls/finding/scan.ts'
 import { readRows } from '../../../src/db/store.ts'
 import fc from '../../support/fast-check.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { putCalls } from '../put-calls.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 const few = <Value>(...values: readonly Value[]) => fc.constantFrom(...values)
 const quarterMs = 900_000

@@ -6,7 +6,7 @@ import { WordBacklog } from '../../../src/calls/finding/word-backlog.ts'
 import { dropSegment, segmentTable } from '../../../src/db/word-segments.ts'
 import type { WriteDatabase } from '../../../src/db/write-database.ts'
 import { openCommand } from '../../support/command.ts'
-import { noFailures } from '../../support/part-log.ts'
+import { coreLike } from '../../support/core.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 import { ofFilesOnly, testMode } from '../../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
@@ -116,8 +116,8 @@ describe("a call's words", () => {
 
   test('of a long call that changes all the time are indexed once in a run, and by the next again', async () => {
     const own = await startService()
-    const { database, wordBacklog } = own.services
-    await wordBacklog.close()
+    const { database } = own.services
+    await own.services.core.jobs.stop('words')
     const { projectId } = await own.mintProject()
     const turn = (n: number) => ({ role: 'user' as const, content: `turn${n} ${'and so on '.repeat(20)}` })
     let turns = 500
@@ -138,28 +138,22 @@ describe("a call's words", () => {
         },
       },
     })
-    const backlog = new WordBacklog({
-      database: { onCommit: () => undefined },
-      owner: { isOwner: true },
-      read: database.read,
-      write,
-      log: noFailures,
-      now: Date.now,
-    })
+    const core = coreLike(own.services.core, { write })
+    const backlog = new WordBacklog(core)
     await goOn()
     for (let run = 1; run <= 3; run++) {
       await backlog.finish()
       expect(batches).toBe(run)
       expect(await idsOf(own, projectId, `turn${turns - 2}`)).toEqual(['long'])
     }
-    await backlog.close()
+    await core.jobs.close()
     await own.stop()
   })
 
   test('of a call that changes while they are cut are left to the next run', async () => {
     const own = await startService()
-    const { database, wordBacklog } = own.services
-    await wordBacklog.close()
+    const { database } = own.services
+    await own.services.core.jobs.stop('words')
     const { projectId } = await own.mintProject()
     const long = said(...Array.from({ length: 500 }, (_, n) => `word${n} ${'and so on '.repeat(20)}`))
     await putCalls(own.services, projectId, [{ id: 'changing', ...long }])
@@ -172,28 +166,22 @@ describe("a call's words", () => {
         },
       },
     })
-    const backlog = new WordBacklog({
-      database: { onCommit: () => undefined },
-      owner: { isOwner: true },
-      read: database.read,
-      write,
-      log: noFailures,
-      now: Date.now,
-    })
+    const core = coreLike(own.services.core, { write })
+    const backlog = new WordBacklog(core)
     await backlog.finish()
     expect(batches).toBe(1)
     expect(await callsBehind(own)).toBe(1)
     batches = 10
     await backlog.finish()
     expect(await idsOf(own, projectId, 'word499')).toEqual(['changing'])
-    await backlog.close()
+    await core.jobs.close()
     await own.stop()
   })
 
   test('of a long new call are cut while others have their turn', async () => {
     const own = await startService()
-    const { database, wordBacklog } = own.services
-    await wordBacklog.close()
+    const { database } = own.services
+    await own.services.core.jobs.stop('words')
     const { projectId } = await own.mintProject()
     await putCalls(own.services, projectId, [
       { id: 'long', ...said(...Array.from({ length: 8_000 }, (_, n) => `word${n} and so on`)) },
@@ -213,21 +201,15 @@ describe("a call's words", () => {
         },
       },
     })
-    const backlog = new WordBacklog({
-      database: { onCommit: () => undefined },
-      owner: { isOwner: true },
-      read: database.read,
-      write,
-      log: noFailures,
-      now: Date.now,
-    })
+    const core = coreLike(own.services.core, { write })
+    const backlog = new WordBacklog(core)
     await backlog.finish()
     isOver = true
     await others
     expect(turnsBefore).toEqual([expect.any(Number)])
     expect(turnsBefore[0]).toBeGreaterThan(0)
     expect(await idsOf(own, projectId, 'word7999')).toEqual(['long'])
-    await backlog.close()
+    await core.jobs.close()
     await own.stop()
   })
 
@@ -297,17 +279,11 @@ describe("a call's words", () => {
 describe("a call's numbers", () => {
   test('are found at any moment: before they are indexed, then, and once they are others', async () => {
     const own = await startService()
-    const { database, wordBacklog, calls, erasureRequests } = own.services
-    await wordBacklog.close()
+    const { calls, erasureRequests } = own.services
+    await own.services.core.jobs.stop('words')
     const { projectId } = await own.mintProject()
-    const backlog = new WordBacklog({
-      database: { onCommit: () => undefined },
-      owner: { isOwner: true },
-      read: database.read,
-      write: database.write,
-      log: noFailures,
-      now: () => Date.now() + 600_000,
-    })
+    const core = coreLike(own.services.core, { now: () => Date.now() + 600_000 })
+    const backlog = new WordBacklog(core)
     const long = said(...Array.from({ length: 500 }, (_, n) => `word${n} ${'and so on '.repeat(20)}`))
     const createdAt = '2026-01-01T00:00:00.000Z'
     await putCalls(own.services, projectId, [
@@ -354,44 +330,40 @@ describe("a call's numbers", () => {
     await backlog.finish()
     expect(await callsBehind(own)).toBe(0)
     await expectFound(second)
-    await backlog.close()
+    await core.jobs.close()
     await own.stop()
   })
 })
 
 describe('the words of a deleted call', () => {
-  test.skipIf(ofFilesOnly)(
-    'are in no byte of any file, nor those that it had before',
-    async () => {
-      const project = await service.mintProject()
-      const { projectId } = project
-      const [kept, ...gone] = Array.from({ length: 9 }, () => newWord())
-      const filler = Array.from({ length: 300 }, (_, n) => ({
-        id: `filler${n}`,
-        ...said(`filler ${newWord()}`),
-      }))
-      await putCalls(service.services, projectId, filler)
-      await putCalls(service.services, projectId, [{ id: 'kept', ...said(`stays ${kept}`) }])
-      for (const word of gone.slice(0, 6)) {
-        await putCalls(service.services, projectId, [{ id: 'gone', summary: word, ...said(`says ${word}`) }])
-        await putCalls(service.services, projectId, [{ id: 'kept', duration: Math.random() }])
-      }
-      await putCalls(service.services, projectId, [
-        { id: 'gone', ...said(...Array.from({ length: 4_000 }, () => `long ${gone[6]} and ${gone[7]}`)) },
-      ])
-      await service.services.wordBacklog.finish()
-      const traces = gone.flatMap((word) => tracesOfWord(word))
-      expect(await findTraces(service.dataDir, traces)).not.toEqual([])
+  test.skipIf(ofFilesOnly)('are in no byte of any file, nor those that it had before', async () => {
+    const project = await service.mintProject()
+    const { projectId } = project
+    const [kept, ...gone] = Array.from({ length: 9 }, () => newWord())
+    const filler = Array.from({ length: 300 }, (_, n) => ({
+      id: `filler${n}`,
+      ...said(`filler ${newWord()}`),
+    }))
+    await putCalls(service.services, projectId, filler)
+    await putCalls(service.services, projectId, [{ id: 'kept', ...said(`stays ${kept}`) }])
+    for (const word of gone.slice(0, 6)) {
+      await putCalls(service.services, projectId, [{ id: 'gone', summary: word, ...said(`says ${word}`) }])
+      await putCalls(service.services, projectId, [{ id: 'kept', duration: Math.random() }])
+    }
+    await putCalls(service.services, projectId, [
+      { id: 'gone', ...said(...Array.from({ length: 4_000 }, () => `long ${gone[6]} and ${gone[7]}`)) },
+    ])
+    await service.services.wordBacklog.finish()
+    const traces = gone.flatMap((word) => tracesOfWord(word))
+    expect(await findTraces(service.dataDir, traces)).not.toEqual([])
 
-      expect((await project.fetch('/v1/calls/gone', { method: 'DELETE' })).status).toBe(200)
-      expect(await idsOf(service, projectId, 'long')).toEqual([])
-      await untilErased(service)
-      expect(await findTraces(service.dataDir, traces)).toEqual([])
-      expect(await idsOf(service, projectId, kept ?? '')).toEqual(['kept'])
-      expect((await findTraces(service.dataDir, tracesOfWord(kept ?? ''))).length).toBeGreaterThan(0)
-    },
-    60_000,
-  )
+    expect((await project.fetch('/v1/calls/gone', { method: 'DELETE' })).status).toBe(200)
+    expect(await idsOf(service, projectId, 'long')).toEqual([])
+    await untilErased(service)
+    expect(await findTraces(service.dataDir, traces)).toEqual([])
+    expect(await idsOf(service, projectId, kept ?? '')).toEqual(['kept'])
+    expect((await findTraces(service.dataDir, tracesOfWord(kept ?? ''))).length).toBeGreaterThan(0)
+  })
 
   test('are gone from among many, and the others are found as before', async () => {
     const project = await service.mintProject()
@@ -409,7 +381,7 @@ describe('the words of a deleted call', () => {
     const kept = calls.filter((_, n) => n % 3 !== 0)
     expect(await found(project, kept)).toEqual(kept.map(({ id }) => id))
     expect((await service.services.calls.rows(project.projectId, { text: 'call' })).total).toBe(kept.length)
-  }, 60_000)
+  })
 
   async function found({ projectId }: TestProject, calls: { word: string }[]): Promise<string[]> {
     const ids = []

@@ -58,7 +58,7 @@ const other: typeof same = {
   'a longer short code': ['US', '40404', ['140404', '404040']],
 }
 
-for (const [what, [country, asked, stored]] of Object.entries(same)) {
+for (const [what, [country, asked, stored]] of Object.entries(same))
   test(`${what}: the same number`, () => {
     const matcher = numberMatcher(asked, country)
     for (const text of stored) {
@@ -67,14 +67,12 @@ for (const [what, [country, asked, stored]] of Object.entries(same)) {
       expect(text.replace(/[ +\-()./]/g, '')).toEndWith(matcher?.tail ?? 'none')
     }
   })
-}
 
-for (const [what, [country, asked, stored]] of Object.entries(other)) {
+for (const [what, [country, asked, stored]] of Object.entries(other))
   test(`${what}: not the same number`, () => {
     const matcher = numberMatcher(asked, country)
     expect(stored.filter((text) => matcher?.matches(text))).toEqual([])
   })
-}
 
 test('a text without a digit is no number, nor are the last digits of one', () => {
   expect(numberMatcher('anonymous', 'US')).toBeNull()

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { testMode } from '../../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
 import { until } from '../../support/until.ts'
@@ -10,11 +10,7 @@ const dayMs = 86_400_000
 let time = Date.parse('2026-06-01T12:00:00Z')
 const daysAgo = (days: number) => new Date(time - days * dayMs).toISOString()
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ now: () => time })
-})
-afterAll(() => service.stop())
+const service = await startService({ now: () => time })
 
 test('calls go by when they became completed: as the event says, as it arrived, or at the end of an import', async () => {
   const { project, idsOf, expire } = await newProject()
@@ -22,6 +18,7 @@ test('calls go by when they became completed: as the event says, as it arrived, 
   const completed = { status: 'completed', createdAt: daysAgo(50) }
   await put('told-late', { ...completed, occurredAt: daysAgo(31) })
   await put('told-lately', { ...completed, occurredAt: daysAgo(29) })
+  await put('told-to-the-day', { ...completed, occurredAt: daysAgo(30) })
   await put('arrived-today', completed)
   await put('live', { createdAt: daysAgo(50), occurredAt: daysAgo(50) })
   await put('completed-today', { createdAt: daysAgo(50), occurredAt: daysAgo(50) })
@@ -41,9 +38,17 @@ test('calls go by when they became completed: as the event says, as it arrived, 
   expect(await service.services.retention.countDue(project.projectId, 50)).toBe(0)
 
   await expire(30)
-  const left = ['arrived-today', 'completed-today', 'imported-long', 'imported-new', 'live', 'told-lately']
+  const left = [
+    'arrived-today',
+    'completed-today',
+    'imported-long',
+    'imported-new',
+    'live',
+    'told-lately',
+    'told-to-the-day',
+  ]
   expect(await idsOf()).toEqual(left)
-  // An hour later one more is due, but it is done daily.
+  // An hour later two more are due, but it is done daily.
   time += 3_600_000
   await service.services.retention.run()
   expect(await idsOf()).toEqual(left)
@@ -108,9 +113,8 @@ test('what was interrupted is finished by the next run, and switching off stops 
 test('entries of the audit trail go after 400 days, with one entry for all', async () => {
   const { project } = await newProject()
   const { console, retention } = service.services
-  for (let n = 0; n < 230; n++) {
+  for (let n = 0; n < 230; n++)
     await console.audit.record({ projectId: project.projectId, action: 'signed_in', target: `${n}` })
-  }
   time += 399 * dayMs
   await retention.run()
   const list = () => console.audit.list(project.projectId, { limit: 500 })

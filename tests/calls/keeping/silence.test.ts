@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { addSource } from '../../sources/deliver.ts'
 import { livekitSession, requestOf } from '../../sources/otel/spans.ts'
-import { CommandLine, commandsTimeoutMs, fileOf, linesOf, removeFolders } from '../../support/command-line.ts'
+import { CommandLine, fileOf, linesOf } from '../../support/command-line.ts'
 import { plansOf, record } from '../../support/query-plan.ts'
 import { receiverEnv } from '../../support/receiver.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { ofFilesOnly, testMode } from '../../support/test-mode.ts'
 
-setDefaultTimeout(commandsTimeoutMs)
 const hourMs = 3_600_000
 const minuteMs = 60_000
 let time = Date.parse('2026-06-01T12:00:00Z')
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ now: () => time, env: receiverEnv })
-})
-afterAll(async () => {
-  await service.stop()
-  removeFolders()
-})
+const service = await startService({ now: () => time, env: receiverEnv })
 
 async function newProject() {
   const project = await service.mintProject()
@@ -182,10 +174,7 @@ test('a review is no word of the call', async () => {
     project.projectId,
     'reviewed',
     { note: 'Is it over?' },
-    {
-      person: { name: 'Ada' },
-      by,
-    },
+    { person: { name: 'Ada' }, by },
   )
   await pass(5)
   expect((await callOf('reviewed')).endedReason).toBe('silence')

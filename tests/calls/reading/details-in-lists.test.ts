@@ -1,55 +1,45 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { redactionKinds } from '../../../src/redaction/kinds.ts'
 import { expectProblem } from '../../support/problem.ts'
 import { receiverEnv, startReceiver, verify } from '../../support/receiver.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { said } from '../put-calls.ts'
 
-let service: TestService
-let project: TestProject
-let receiver: Awaited<ReturnType<typeof startReceiver>>
-
 const ids = ['plain', 'told', 'heavy', 'live']
 
-beforeAll(async () => {
-  receiver = await startReceiver()
-  service = await startService({ env: receiverEnv })
-  project = await service.mintProject()
-  const text = '}],"review":{"note":1},"timeline":[ü'
-  const timeline = [{ atSeconds: 1, kind: 'tool_call' as const, turn: 0, name: 'x', text }]
-  const review = {
-    evaluation: 'fail',
-    note: '=1+1',
-    labels: ['vip', 'a;b'],
-    reviewed: true,
-    flaggedTurns: [0, 2],
-    by: 'Ada',
-    at: '2026-01-05T00:00:00.000Z',
-  }
-  const agent = { id: 'front-desk', name: ',"timeline":' }
-  const details = { agent, costUsd: 0.12, latencyMs: 640, direction: 'web' as const, timeline }
-  const metadata = { campaign: 'winter', 'a.b, c': [1, { d: null }], n: -1.5 }
-  const heavy = [{ atSeconds: 1, kind: 'other' as const, text: 'ü'.repeat(60_000) }]
-  const createdAt = (n: number) => new Date(Date.UTC(2026, 0, 5, n)).toISOString()
-  await service.services.ingest.putAll(project.projectId, [
-    { id: 'plain', change: { createdAt: createdAt(4), summary: '}}', callAnalysis: { a: {} } } },
-    {
-      id: 'told',
-      change: { createdAt: createdAt(3), status: 'completed', details, metadata, ...said('"}') },
-      own: { source: 'vapi', review },
-    },
-    { id: 'heavy', change: { createdAt: createdAt(2), details: { timeline: heavy } } },
-    { id: 'live', change: { createdAt: createdAt(1), ...said('one') } },
-  ])
-  // Stored as a part, beside the document.
-  const turns = said('two ✓').transcript
-  await project.send('PUT', '/ingest/calls/live', { appendTranscript: { at: 1, turns } })
-})
-afterAll(async () => {
-  await service.stop()
-  await receiver.close()
-})
+const receiver = await startReceiver()
+const service = await startService({ env: receiverEnv })
+const project = await service.mintProject()
+const text = '}],"review":{"note":1},"timeline":[ü'
+const timeline = [{ atSeconds: 1, kind: 'tool_call' as const, turn: 0, name: 'x', text }]
+const review = {
+  evaluation: 'fail',
+  note: '=1+1',
+  labels: ['vip', 'a;b'],
+  reviewed: true,
+  flaggedTurns: [0, 2],
+  by: 'Ada',
+  at: '2026-01-05T00:00:00.000Z',
+}
+const agent = { id: 'front-desk', name: ',"timeline":' }
+const details = { agent, costUsd: 0.12, latencyMs: 640, direction: 'web' as const, timeline }
+const metadata = { campaign: 'winter', 'a.b, c': [1, { d: null }], n: -1.5 }
+const heavy = [{ atSeconds: 1, kind: 'other' as const, text: 'ü'.repeat(60_000) }]
+const createdAt = (n: number) => new Date(Date.UTC(2026, 0, 5, n)).toISOString()
+await service.services.ingest.putAll(project.projectId, [
+  { id: 'plain', change: { createdAt: createdAt(4), summary: '}}', callAnalysis: { a: {} } } },
+  {
+    id: 'told',
+    change: { createdAt: createdAt(3), status: 'completed', details, metadata, ...said('"}') },
+    own: { source: 'vapi', review },
+  },
+  { id: 'heavy', change: { createdAt: createdAt(2), details: { timeline: heavy } } },
+  { id: 'live', change: { createdAt: createdAt(1), ...said('one') } },
+])
+// Stored as a part, beside the document.
+const turns = said('two ✓').transcript
+await project.send('PUT', '/ingest/calls/live', { appendTranscript: { at: 1, turns } })
 
 async function textOf(path: string, accept = 'application/json'): Promise<string> {
   const answer = await project.fetch(path, { headers: { accept } })
@@ -127,7 +117,7 @@ describe('a list with details=include', () => {
 
   test.each(['details=all', 'details=', 'details=include,include'])('%s is 400', async (query) => {
     const answer = await project.fetch(`/v1/calls?${query}`)
-    const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+    const { errors } = await expectProblem(answer, 'invalid_request')
     expect(errors).toMatchObject([{ field: 'details' }])
   })
 })
@@ -154,8 +144,8 @@ describe('CSV', () => {
   test('has all of them with details=include', async () => {
     const [head, line] = (await csv('fields=status&details=include')).split('\r\n')
     expect(head).toBe(
-      'id,status,details.source,details.agent.id,details.agent.name,details.direction,details.recordingUrl,' +
-        'details.costUsd,details.latencyMs,details.recording.state,details.recording.reason,' +
+      'id,status,details.source,details.agent.id,details.agent.name,details.agent.version,details.direction,' +
+        'details.recordingUrl,details.costUsd,details.latencyMs,details.costSource,details.recording.state,details.recording.reason,' +
         'details.recording.contentType,details.recording.bytes,details.recording.durationSeconds,' +
         'details.recording.channels,details.recording.keptAt,' +
         'details.analysis.state,details.analysis.version,details.analysis.criteria,' +
@@ -165,7 +155,7 @@ describe('CSV', () => {
         'details.redacted,details.metadata',
     )
     expect(line).toStartWith(
-      'told,completed,vapi,front-desk,",""timeline"":",web,,0.12,640,none,,,,,,,none,,{},fail,\'=1+1,"vip, a;b",true,"0, 2",,,Ada,' +
+      'told,completed,vapi,front-desk,",""timeline"":",,web,,0.12,640,platform,none,,,,,,,none,,{},fail,\'=1+1,"vip, a;b",true,"0, 2",,,Ada,' +
         '2026-01-05T00:00:00.000Z,,"{""campaign"":""winter""',
     )
   })
@@ -175,7 +165,7 @@ describe('CSV', () => {
     async (name) => {
       const headers = { accept: 'text/csv' }
       const answer = await project.fetch(`/v1/calls?fields=${name}`, { headers })
-      const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      const { errors } = await expectProblem(answer, 'invalid_request')
       expect(errors).toMatchObject([{ field: 'fields' }])
       // Of JSON, `details=include` has them.
       expect((await project.fetch(`/v1/calls?fields=details.costUsd`)).status).toBe(400)
@@ -197,7 +187,7 @@ test('changes with include=details have the calls with their details', async () 
   while (!text.includes('front-desk')) text += Buffer.from((await reader?.read())?.value ?? []).toString()
   await reader?.cancel()
   const answer = await project.fetch('/v1/changes?include=all')
-  const { errors } = await expectProblem(answer, 'invalid_request', 'Invalid request')
+  const { errors } = await expectProblem(answer, 'invalid_request')
   expect(errors).toEqual([{ field: 'include', message: 'must be call, details or none' }])
 })
 

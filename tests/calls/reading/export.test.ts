@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startService, type TestService } from '../../support/service.ts'
+import { expect, test } from 'bun:test'
+import { startService } from '../../support/service.ts'
 import { exportParts } from '../put-calls.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 test('comes in small parts, whatever belongs to the calls: a database on a server answers no larger ones', async () => {
   const { projectId } = await service.mintProject()

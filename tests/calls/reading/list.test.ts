@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import type { Call } from '../../../src/calls/schemas.ts'
 import type { Services } from '../../../src/services/services.ts'
+import { freshFolder } from '../../support/at-end.ts'
 import { openCommand } from '../../support/command.ts'
 import fc from '../../support/fast-check.ts'
 import { expectProblem } from '../../support/problem.ts'
 import { type ServiceProcess, spawnService } from '../../support/process.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
 interface Page {
@@ -26,11 +25,7 @@ interface Listed {
 const msPerDay = 86_400_000
 const firstDay = Date.UTC(2026, 0, 1)
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 async function pageOf(project: TestProject, query = ''): Promise<Page> {
   const answer = await project.fetch(`/v1/calls${query}`)
@@ -74,51 +69,6 @@ describe('GET /v1/calls', () => {
     })
   })
 
-  test('is newest first, and of one millisecond by id bytewise descending', async () => {
-    const project = await service.mintProject()
-    const ids = [
-      'a',
-      'B',
-      'b',
-      'A',
-      '0',
-      '10',
-      '9',
-      '-',
-      '.a',
-      ':',
-      '_',
-      'aa',
-      'a-',
-      'a.a',
-      'Z',
-      'z',
-      'a'.repeat(128),
-    ]
-    await create(
-      project,
-      ids.map((id) => ({ id, createdAt: firstDay })),
-    )
-    await create(project, [
-      { id: 'older', createdAt: firstDay - 1 },
-      { id: 'newer', createdAt: firstDay + 1 },
-    ])
-    expect(idsOf(await pageOf(project))).toEqual(['newer', ...ids.sort().reverse(), 'older'])
-  })
-
-  test('is ordered by createdAt, which no merge moves', async () => {
-    const project = await service.mintProject()
-    await create(project, [
-      { id: 'a', createdAt: firstDay },
-      { id: 'b', createdAt: firstDay + 5 },
-    ])
-    await project.send('PUT', '/ingest/calls/a', {
-      summary: 'changed last',
-      createdAt: '2030-01-01T00:00:00Z',
-    })
-    expect(idsOf(await pageOf(project))).toEqual(['b', 'a'])
-  })
-
   test('holds each call exactly as GET /v1/calls/:id and PUT answer it', async () => {
     const project = await service.mintProject()
     const answers: string[] = []
@@ -137,29 +87,6 @@ describe('GET /v1/calls', () => {
     const text = await (await project.fetch('/v1/calls?limit=2&offset=1')).text()
     const pagination = '"pagination":{"total":3,"limit":2,"offset":1,"next":null}'
     expect(text).toBe(`{"data":[${answers.slice(1).join(',')}],${pagination}}`)
-  })
-
-  test('counts and shows the calls of its own project only', async () => {
-    const [one, two] = [await service.mintProject(), await service.mintProject()]
-    await create(one, [{ id: 'a', createdAt: firstDay }])
-    await create(two, [
-      { id: 'a', createdAt: firstDay },
-      { id: 'b', createdAt: firstDay },
-    ])
-    expect(await pageOf(one)).toMatchObject({ data: [{ id: 'a' }], pagination: { total: 1 } })
-    expect((await pageOf(two, '?offset=1')).pagination.total).toBe(2)
-    await two.fetch('/v1/calls/a', { method: 'DELETE' })
-    expect((await pageOf(one)).pagination.total).toBe(1)
-    expect((await pageOf(two)).pagination.total).toBe(1)
-  })
-
-  test('answers HEAD alike, without the page', async () => {
-    const project = await service.mintProject()
-    await create(project, [{ id: 'a', createdAt: firstDay }])
-    const answer = await project.fetch('/v1/calls', { method: 'HEAD' })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('content-type')).toBe('application/json')
-    expect(await answer.text()).toBe('')
   })
 })
 
@@ -187,9 +114,7 @@ describe('limit and offset', () => {
     ['?offset=1100', 0, { limit: 100, offset: 1_100 }],
     ['?offset=999999999999999', 0, { limit: 100, offset: 999_999_999_999_999 }],
     ['?limit=%35', 5, { limit: 5, offset: 0 }],
-    ['?limit=x&limit=2', 2, { limit: 2, offset: 0 }],
-    ['?limit=3&offset=1&limit=2&offset=4', 2, { limit: 2, offset: 4 }],
-    ['?unknown=1&page=9&Limit=x&limit%20=x', 100, { limit: 100, offset: 0 }],
+    ['?unknown=1&page=9', 100, { limit: 100, offset: 0 }],
     ['?__proto__=1&constructor=2&limit=2', 2, { limit: 2, offset: 0 }],
     ['?&&=&limit=2&', 2, { limit: 2, offset: 0 }],
   ])('%s gives %i calls', async (query, count, pagination) => {
@@ -226,43 +151,20 @@ describe('limit and offset', () => {
   ])('of "%s" is 400 and named', async (value) => {
     for (const field of ['limit', 'offset']) {
       const answer = await project.fetch(`/v1/calls?${field}=${value}`)
-      const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      const problem = await expectProblem(answer, 'invalid_request')
       expect(problem.errors).toEqual([{ field, message: 'must be a whole number of at most 15 digits' }])
     }
   })
 
   test('both wrong are both named; a name without a value is an empty value', async () => {
-    const both = await expectProblem(
-      await project.fetch('/v1/calls?limit=x&offset=y'),
-      'invalid_request',
-      'Invalid request',
-    )
+    const both = await expectProblem(await project.fetch('/v1/calls?limit=x&offset=y'), 'invalid_request')
     expect(both.errors?.map(({ field }) => field)).toEqual(['limit', 'offset'])
-    await expectProblem(await project.fetch('/v1/calls?limit'), 'invalid_request', 'Invalid request')
-    await expectProblem(await project.fetch('/v1/calls?limit=2&limit='), 'invalid_request', 'Invalid request')
+    await expectProblem(await project.fetch('/v1/calls?limit'), 'invalid_request')
+    await expectProblem(await project.fetch('/v1/calls?limit=2&limit='), 'invalid_request')
   })
 })
 
 describe('paging', () => {
-  test('at the borders of days neither repeats nor skips a call', async () => {
-    const project = await service.mintProject()
-    const calls: Listed[] = []
-    for (const day of [0, 1, 2, 10, 400]) {
-      const start = firstDay + day * msPerDay
-      for (const offset of [0, 1, msPerDay - 1])
-        calls.push({ id: `d${day}-${offset}`, createdAt: start + offset })
-    }
-    await create(project, calls)
-    const expected = calls.sort(newestFirst).map(({ id }) => id)
-    for (let offset = 0; offset <= calls.length + 1; offset++) {
-      for (const limit of [1, 2, 3, 4, 100]) {
-        const page = await pageOf(project, `?offset=${offset}&limit=${limit}`)
-        expect(idsOf(page)).toEqual(expected.slice(offset, offset + limit))
-        expect(page.pagination.total).toBe(calls.length)
-      }
-    }
-  })
-
   test('of calls from 1970 and 9999 and all on one millisecond', async () => {
     const project = await service.mintProject()
     const last = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
@@ -321,9 +223,8 @@ describe('paging', () => {
         }
         const size = (steps.length % 7) + 1
         const ids: string[] = []
-        for (let offset = 0; offset < calls.length; offset += size) {
+        for (let offset = 0; offset < calls.length; offset += size)
           ids.push(...idsOf(await pageOf(project, `?limit=${size}&offset=${offset}`)))
-        }
         expect(ids).toEqual(calls.map(({ id }) => id))
       }),
       { numRuns: 40 },
@@ -378,7 +279,10 @@ describe('a page that weighs more than is answered at once', () => {
     const project = await service.mintProject()
     const documents: string[] = []
     for (let i = 0; i < count; i++) {
-      const change = { summary: `${i} ${filler}`, createdAt: new Date(firstDay + i * msPerDay).toISOString() }
+      const change = {
+        callAnalysis: { text: `${i} ${filler}` },
+        createdAt: new Date(firstDay + i * msPerDay).toISOString(),
+      }
       const { document } = await service.services.ingest.put(project.projectId, `call-${i}`, change)
       documents.unshift(document.toString())
     }
@@ -393,7 +297,7 @@ describe('a page that weighs more than is answered at once', () => {
     const part = await (await project.fetch('/v1/calls?limit=14&offset=1')).text()
     const partTail = '],"pagination":{"total":16,"limit":14,"offset":1,"next":"'
     expect(part.startsWith(`{"data":[${documents.slice(1, 15).join(',')}${partTail}`)).toBe(true)
-  }, 60_000)
+  })
 
   /** Reads the beginning of the page, does something, and reads on. */
   async function pageAround(project: TestProject, meanwhile: () => Promise<void>): Promise<Page> {
@@ -426,21 +330,21 @@ describe('a page that weighs more than is answered at once', () => {
     expect(idsOf(rest)).toEqual(Array.from({ length: rest.data.length }, (_, i) => `call-${39 - i}`))
     expect(rest.data.length).toBeLessThan(39)
     expect(idsOf(await pageOf(project))).toEqual(['call-39'])
-  }, 60_000)
+  })
 
   test('gives a call that changes meanwhile as it was or as it is, whole', async () => {
     const { project } = await heavyProject(40)
     const page = await pageAround(project, async () => {
       for (const i of [0, 20])
-        await project.send('PUT', `/ingest/calls/call-${i}`, { summary: 'short', duration: 5 })
+        await project.send('PUT', `/ingest/calls/call-${i}`, { callAnalysis: null, duration: 5 })
     })
     expect(page.data).toHaveLength(40)
-    for (const { summary, duration } of page.data) {
-      expect(summary === 'short').toBe(duration === 5)
-      if (duration === 0) expect(summary?.endsWith(filler)).toBe(true)
+    for (const { callAnalysis, duration } of page.data) {
+      expect(callAnalysis === null).toBe(duration === 5)
+      if (duration === 0) expect(String(callAnalysis?.text).endsWith(filler)).toBe(true)
     }
-    expect(page.data.at(-1)?.summary).toBe('short')
-  }, 60_000)
+    expect(page.data.at(-1)?.callAnalysis).toBeNull()
+  })
 })
 
 describe('a page of half a gigabyte', () => {
@@ -457,7 +361,7 @@ describe('a page of half a gigabyte', () => {
   let documents: string[]
 
   beforeAll(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+    dataDir = freshFolder()
     command = await openCommand(dataDir)
     const { projectId } = await command.projects.create('heavy')
     const options = { name: 'k', allowedIps: [], expiresAt: null }
@@ -471,25 +375,21 @@ describe('a page of half a gigabyte', () => {
     documents = stored.map(({ document }) => Buffer.from(document).toString()).reverse()
     await fill(command)
     server = await spawnService({ DATA_DIR: dataDir, LOG_LEVEL: 'error' })
-  }, 120_000)
+  })
 
   afterAll(async () => {
-    server.kill('SIGKILL')
-    await server.exited
     await command.close()
-    rmSync(dataDir, { recursive: true, force: true })
   })
 
   /** Grown inside the database: sending that much through ingest takes half a minute. */
   async function fill({ database: { write } }: Services): Promise<void> {
     const text = sql`replace(hex(zeroblob(${docChars / 2})), '0', 'x')`
-    for (let part = 0; part < 10; part++) {
+    for (let part = 0; part < 10; part++)
       await write.batch({
         documents: sql`
           update call_documents set document = replace(document, 'FILL', ${text}) where seq % 10 = ${part}`,
         heads: sql`update calls set document_chars = document_chars + ${docChars} where seq % 10 = ${part}`,
       })
-    }
     await write.run(sql`pragma wal_checkpoint(truncate)`)
   }
 
@@ -568,7 +468,7 @@ describe('a page of half a gigabyte', () => {
       `page of 0.5 GB: ${Math.round(before)} MB resident before, at most ${Math.round(residentMbPeak)} MB`,
     )
     expect(residentMbPeak).toBeLessThan(residentMbMax)
-  }, 90_000)
+  })
 
   test('that clients ask for and do not read blocks no one and fills no memory', async () => {
     const filesBefore = openFiles()
@@ -583,7 +483,7 @@ describe('a page of half a gigabyte', () => {
     console.log(`20 clients that do not read: at most ${Math.round(residentMbPeak)} MB resident`)
     expect(residentMbPeak).toBeLessThan(residentMbMax)
     await until(() => openFiles() <= filesBefore + 2)
-  }, 60_000)
+  })
 
   test('that clients leave in the middle is let go of', async () => {
     const filesBefore = openFiles()
@@ -601,7 +501,7 @@ describe('a page of half a gigabyte', () => {
     await expectAnswers()
     const one = await fetch(`${server.url}/v1/calls?limit=0`, { headers: { authorization: `Bearer ${key}` } })
     expect(await one.json()).toMatchObject({ pagination: { total: count } })
-  }, 60_000)
+  })
 })
 
 function askAndNotRead(url: string, key: string): Socket {

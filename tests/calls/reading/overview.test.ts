@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { CallChange } from '../../../src/calls/schemas.ts'
 import { readDays } from '../../support/days.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { putCalls } from '../put-calls.ts'
 
 const day = 86_400_000
 const start = Date.UTC(2026, 0, 1)
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 type Input = CallChange & { id: string }
 
@@ -140,10 +136,7 @@ describe('the days', () => {
       { id: 'before', createdAt: iso(start - 1), evaluation: 'success' },
     ])
     const none = { success: 0, fail: 0, other: 0, unevaluated: 0 }
-    const days = await readDays(service.services, projectId, {
-      from: iso(start),
-      to: iso(start + 4 * day),
-    })
+    const days = await readDays(service.services, projectId, { from: iso(start), to: iso(start + 4 * day) })
     expect(days).toEqual([
       { day: '2026-01-01', ...none, success: 1, fail: 1, other: 1 },
       { day: '2026-01-02', ...none },

@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Call } from '../../../src/calls/schemas.ts'
 import fc from '../../support/fast-check.ts'
 import { expectProblem, type Problem } from '../../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
 
 const time = '2026-01-31T09:30:00.000Z'
 const turn = { role: 'user', content: 'Hi' }
+
+/** One more than 64 KiB has room for. */
+const tooLong = 'ä'.repeat(32_769)
 
 /** Every row that an ingest can write, counted. */
 async function rows(): Promise<unknown> {
@@ -27,22 +25,15 @@ async function rows(): Promise<unknown> {
   return row?.rows
 }
 
-function put(
-  body: string | Uint8Array<ArrayBuffer>,
-  type = 'application/json',
-  id = 'bad',
-): Promise<Response> {
-  return project.fetch(`/ingest/calls/${id}`, { method: 'PUT', body, headers: { 'content-type': type } })
+function put(body: string, id = 'bad'): Promise<Response> {
+  const headers = { 'content-type': 'application/json' }
+  return project.fetch(`/ingest/calls/${id}`, { method: 'PUT', body, headers })
 }
 
 /** Checks that the body is refused, naming these fields and no others, and that nothing is written. */
 async function expectRefused(body: unknown, fields: string[]): Promise<Problem> {
-  return await expectTextRefused(JSON.stringify(body), fields)
-}
-
-async function expectTextRefused(body: string | Uint8Array<ArrayBuffer>, fields: string[]): Promise<Problem> {
   const before = await rows()
-  const problem = await expectProblem(await put(body), 'invalid_request', 'Invalid request')
+  const problem = await expectProblem(await put(JSON.stringify(body)), 'invalid_request')
   expect(problem.errors?.map(({ field }) => field).sort()).toEqual(fields.toSorted())
   expect(await rows()).toEqual(before)
   return problem
@@ -75,11 +66,11 @@ describe('a value that a field cannot have is 400 and the field is named', () =>
     ['id', [...wrong.text, null, 'other', '', 'BAD']],
     ['status', [...wrong.text, null, '', ' ', 'Live', 'ended', 'completed ']],
     ['duration', [...wrong.number, null]],
-    ['summary', wrong.text],
-    ['evaluation', wrong.text],
-    ['endedReason', wrong.text],
-    ['callerNumber', wrong.text],
-    ['calledNumber', wrong.text],
+    ['summary', [...wrong.text, tooLong]],
+    ['evaluation', [...wrong.text, tooLong]],
+    ['endedReason', [...wrong.text, tooLong]],
+    ['callerNumber', [...wrong.text, tooLong]],
+    ['calledNumber', [...wrong.text, tooLong]],
     ['isEngaged', [...wrong.boolean, null]],
     ['callAnalysis', wrong.object],
     ['transcript', [...wrong.array, null]],
@@ -139,107 +130,15 @@ describe('a value that a field cannot have is 400 and the field is named', () =>
     await expectRefused(body, Object.keys(body))
   })
 
-  test('ten thousand of them are a list of at most fifty', async () => {
-    const before = await rows()
-    const body = JSON.stringify({ transcript: Array.from({ length: 10_000 }, () => ({ role: 5 })) })
-    const problem = await expectProblem(await put(body), 'invalid_request', 'Invalid request')
-    expect(problem.errors).toHaveLength(50)
-    expect(await rows()).toEqual(before)
-  })
-
   test('a call that is there is left as it was', async () => {
-    const stored = await (
-      await put('{"summary":"kept","metadata":{"a":1}}', 'application/json', 'kept')
-    ).text()
+    const stored = await (await put('{"summary":"kept","metadata":{"a":1}}', 'kept')).text()
     for (const body of [
       '{"summary":"lost","duration":-1}',
       '{"summary":"lost","createdAt":"2026-02-30T00:00:00Z"}',
-    ]) {
-      expect((await put(body, 'application/json', 'kept')).status).toBe(400)
-    }
+    ])
+      expect((await put(body, 'kept')).status).toBe(400)
     expect(await (await project.fetch('/v1/calls/kept')).text()).toBe(stored)
   })
-})
-
-describe('a body that is no object', () => {
-  test.each(['null', '[]', '[{}]', '"text"', '5', 'true', '-0'])('%s is 400', async (body) => {
-    await expectTextRefused(body, ['body'])
-  })
-
-  test.each([
-    '',
-    ' ',
-    '{',
-    '{}}',
-    '{"a":1,}',
-    "{'a':1}",
-    '{"a":NaN}',
-    '{"a":01}',
-    'undefined',
-    '{"a":"\n"}',
-    '\0',
-  ])('%j is 400: it is not JSON', async (body) => {
-    await expectTextRefused(body, ['body'])
-  })
-
-  test('of another type is 415, before it is looked at', async () => {
-    const before = await rows()
-    for (const type of [
-      'text/plain',
-      'application/xml',
-      'application/jsonl',
-      'multipart/form-data',
-      'json',
-    ]) {
-      await expectProblem(await put('{}', type), 'unsupported_media_type', 'Unsupported media type')
-    }
-    expect(await rows()).toEqual(before)
-    for (const type of ['application/json; charset=utf-8', 'Application/JSON', 'application/json;']) {
-      expect((await put('{}', type, 'typed')).ok).toBe(true)
-    }
-  })
-})
-
-describe('text that could not be given back as it was is 400 and its field is named', () => {
-  const places: [path: string, body: (text: string) => string][] = [
-    ['summary', (text) => `{"summary":"${text}"}`],
-    ['callAnalysis.a.0.b', (text) => `{"callAnalysis":{"a":[{"b":"x${text}y"}]}}`],
-    [
-      'transcript.1.content',
-      (text) => `{"transcript":[{"role":"user","content":""},{"role":"user","content":"${text}"}]}`,
-    ],
-    ['metadata.m', (text) => `{"metadata":{"m":"${text}"}}`],
-    ['unknown', (text) => `{"unknown":"${text}"}`],
-  ]
-  test.each(['\\u0000', '\\ud800', '\\udfff', '\\udc00\\ud800', 'a\\ud83dz'])('%s', async (text) => {
-    for (const [path, body] of places) await expectTextRefused(body(text), [path])
-    await expectTextRefused(`{"callAnalysis":{"k${text}":1}}`, [`callAnalysis.k${shown(text)}`])
-  })
-
-  test('bytes that are not UTF-8', async () => {
-    for (const bytes of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]]) {
-      for (const [path, body] of places) {
-        const [before = '', after = ''] = body('@').split('@')
-        const whole = Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)])
-        await expectTextRefused(new Uint8Array(whole), [path])
-      }
-    }
-  })
-
-  test('numbers beyond a double, nesting beyond 100 levels', async () => {
-    await expectTextRefused('{"callAnalysis":{"a":1e999}}', ['callAnalysis.a'])
-    await expectTextRefused('{"duration":1e999}', ['duration'])
-    const deep = `${'['.repeat(101)}${']'.repeat(101)}`
-    const before = await rows()
-    expect((await put(`{"callAnalysis":{"a":${deep}}}`)).status).toBe(400)
-    expect(await rows()).toEqual(before)
-  })
-
-  /** What the error shows of a key: no field name may itself be unfit for JSON. */
-  function shown(text: string): string {
-    const raw: string = JSON.parse(`"${text}"`)
-    return raw.toWellFormed().replaceAll('\0', '\ufffd')
-  }
 })
 
 describe('odd but good input comes back as it was', () => {
@@ -259,14 +158,14 @@ describe('odd but good input comes back as it was', () => {
       ...Object.fromEntries(fields.map((field) => [field, text])),
       transcript: [{ ...turn, content: text }],
     }
-    expect((await put(JSON.stringify(given), 'application/json', 'odd')).ok).toBe(true)
+    expect((await put(JSON.stringify(given), 'odd')).ok).toBe(true)
     const call: Call = await (await project.fetch('/v1/calls/odd')).json()
     expect(call).toMatchObject(given)
   })
 
   test('long text in the fields that are filtered by, cut in the middle of a character', async () => {
     const given = { evaluation: `${'x'.repeat(199)}📞${'y'.repeat(5_000)}`, callerNumber: '📞'.repeat(3_000) }
-    expect((await put(JSON.stringify(given), 'application/json', 'long')).status).toBe(201)
+    expect((await put(JSON.stringify(given), 'long')).status).toBe(201)
     expect(await (await project.fetch('/v1/calls/long')).json()).toMatchObject(given)
   })
 
@@ -279,7 +178,7 @@ describe('odd but good input comes back as it was', () => {
       ['9007199254740993', 2 ** 53],
       ['1e2', 100],
     ] as const) {
-      const call: Call = await (await put(`{"duration":${text}}`, 'application/json', 'numbers')).json()
+      const call: Call = await (await put(`{"duration":${text}}`, 'numbers')).json()
       expect(call.duration).toBe(duration)
     }
   })
@@ -310,7 +209,7 @@ test('whatever JSON is put, the answer is 2xx, 400 or 409, and what is refused i
       fc.oneof({ weight: 5, arbitrary: body }, { weight: 1, arbitrary: anyValue }),
       async (value) => {
         const before = await rows()
-        const answer = await put(JSON.stringify(value), 'application/json', 'fuzz')
+        const answer = await put(JSON.stringify(value), 'fuzz')
         const text = await answer.text()
         expect([200, 201, 400, 409]).toContain(answer.status)
         if (answer.ok) expect(Object.keys(JSON.parse(text))).toHaveLength(13)

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Call, CallChange, Turn } from '../../../src/calls/schemas.ts'
 import { openCommand } from '../../support/command.ts'
 import fc from '../../support/fast-check.ts'
 import { expectProblem } from '../../support/problem.ts'
+import { head, opened } from '../../support/raw-http.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 import { ofFilesOnly, testMode } from '../../support/test-mode.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 const fields = [
   'id',
@@ -133,26 +130,6 @@ describe('PUT /ingest/calls/:id', () => {
     expect(exported.updatedAt).toBe('2026-01-31T09:31:01.000Z')
   })
 
-  test.each([
-    'status',
-    'duration',
-    'isEngaged',
-    'transcript',
-    'appendTranscript',
-    'createdAt',
-    'updatedAt',
-    'id',
-  ])('null for %s is 400', async (field) => {
-    const project = await service.mintProject()
-    const problem = await expectProblem(
-      await put(project, 'call-1', { [field]: null }),
-      'invalid_request',
-      'Invalid request',
-    )
-    expect(problem.errors?.map((error) => error.field)).toEqual([field])
-    expect(await rowsOf(project)).toBe(0)
-  })
-
   test('null clears each of the nullable fields', async () => {
     const project = await service.mintProject()
     const nullable = ['summary', 'evaluation', 'endedReason', 'callerNumber', 'calledNumber']
@@ -198,58 +175,10 @@ describe('PUT /ingest/calls/:id', () => {
     await put(project, 'call-1', { metadata: null })
     expect(await metadataOf(project)).toEqual([])
   })
-
-  test('projects do not share ids', async () => {
-    const [one, two] = [await service.mintProject(), await service.mintProject()]
-    await putCall(one, 'call-1', { summary: 'one' }, 201)
-    await putCall(two, 'call-1', { summary: 'two' }, 201)
-    expect((await getCall(one, 'call-1')).summary).toBe('one')
-    expect((await getCall(two, 'call-1')).summary).toBe('two')
-    await one.fetch('/v1/calls/call-1', { method: 'DELETE' })
-    await putCall(two, 'call-1', { duration: 1 }, 200)
-  })
 })
 
 describe('ids', () => {
   const idMessage = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, and neither . nor ..'
-  const good = ['a', '0', '...', '.a', '-', ':', '_', 'null', '__proto__', 'A'.repeat(128), 'a:b-c_d.e']
-
-  test.each(good)('%s is an id', async (id) => {
-    const project = await service.mintProject()
-    const created = await put(project, encodeURIComponent(id), { id })
-    expect(created.status).toBe(201)
-    const location = created.headers.get('location') ?? ''
-    expect((await (await project.fetch(location)).json()).id).toBe(id)
-    expect((await getCall(project, encodeURIComponent(id))).id).toBe(id)
-    expect((await getCall(project, id)).id).toBe(id)
-  })
-
-  test.each([
-    'a'.repeat(129),
-    '%00',
-    'a%2Fb',
-    'a%20b',
-    'a%0A',
-    '%0A',
-    'caf%C3%A9',
-    '%F0%9F%93%9E',
-    'a*b',
-    'a@b',
-    'a%25',
-    '%FF',
-    '%',
-    '%zz',
-    '%C3',
-    'a%00b',
-  ])('%s is 400 under /ingest and the usual 404 under /v1', async (id) => {
-    const project = await service.mintProject()
-    const problem = await expectProblem(await put(project, id, {}), 'invalid_request', 'Invalid request')
-    expect(problem.errors).toEqual([{ field: 'id', message: idMessage }])
-    expect(await rowsOf(project)).toBe(0)
-    await expectProblem(await project.fetch(`/v1/calls/${id}`), 'not_found', 'Call not found')
-    const removed = await project.fetch(`/v1/calls/${id}`, { method: 'DELETE' })
-    await expectProblem(removed, 'not_found', 'Call not found')
-  })
 
   test.each(['.', '..'])(
     '%s is none: in a path it means another one, so the call could not be reached',
@@ -267,11 +196,7 @@ describe('ids', () => {
       createdAt: '2026-02-30T00:00:00Z',
       metadata: { a: 'x'.repeat(65_536) },
     }
-    const problem = await expectProblem(
-      await put(project, 'call-1', sent),
-      'invalid_request',
-      'Invalid request',
-    )
+    const problem = await expectProblem(await put(project, 'call-1', sent), 'invalid_request')
     expect(problem.errors?.map(({ field }) => field).sort()).toEqual(Object.keys(sent).sort())
   })
 
@@ -280,18 +205,14 @@ describe('ids', () => {
     const transcript = Array.from({ length: 30 }, () => ({}))
     for (const createdAt of [['2026-01-31T09:30:00.000Z'], 5, '2026-02-30T00:00:00Z']) {
       const answer = await put(project, 'call-1', { transcript, createdAt })
-      const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
+      const problem = await expectProblem(answer, 'invalid_request')
       expect(problem.errors).toHaveLength(50)
     }
   })
 
   test('an id in the body must be the one in the path', async () => {
     const project = await service.mintProject()
-    const problem = await expectProblem(
-      await put(project, 'call-1', { id: 'call-2' }),
-      'invalid_request',
-      'Invalid request',
-    )
+    const problem = await expectProblem(await put(project, 'call-1', { id: 'call-2' }), 'invalid_request')
     expect(problem.errors).toEqual([{ field: 'id', message: 'must equal the id in the path' }])
   })
 })
@@ -311,11 +232,7 @@ describe('a transcript', () => {
       [{ transcript: turns.map(() => 1) }, 'transcript'],
       [{ appendTranscript: { at: 0, turns } }, 'appendTranscript.turns'],
     ] as const) {
-      const problem = await expectProblem(
-        await put(project, 'call-1', body),
-        'invalid_request',
-        'Invalid request',
-      )
+      const problem = await expectProblem(await put(project, 'call-1', body), 'invalid_request')
       expect(problem.errors).toEqual([{ field, message: 'must have at most 10000 entries' }])
     }
     expect(await rowsOf(project)).toBe(0)
@@ -348,16 +265,15 @@ describe('a deleted id', () => {
     await project.fetch('/v1/calls/call-1', { method: 'DELETE' })
     const turns = [{ role: 'user', content: 'hi' }]
     const body = { transcript: turns, appendTranscript: { at: 0, turns } }
-    await expectProblem(await put(project, 'call-1', body), 'invalid_request', 'Invalid request')
+    await expectProblem(await put(project, 'call-1', body), 'invalid_request')
   })
 
   test('stays deleted: every PUT is 410 and writes nothing, metadata included', async () => {
     const project = await service.mintProject()
     await putCall(project, 'call-1', { summary: 'x', metadata: { a: 1 } })
     expect((await project.fetch('/v1/calls/call-1', { method: 'DELETE' })).status).toBe(200)
-    for (const body of [{}, { metadata: { late: 1 } }, { appendTranscript: { at: 0, turns: numbered(1) } }]) {
+    for (const body of [{}, { metadata: { late: 1 } }, { appendTranscript: { at: 0, turns: numbered(1) } }])
       await expectProblem(await put(project, 'call-1', body), 'call_was_deleted', 'Call was deleted')
-    }
     expect(await rowsOf(project)).toBe(0)
     expect(await metadataOf(project)).toEqual([])
   })
@@ -400,18 +316,6 @@ describe('callAnalysis comes back as the same JSON value', () => {
   test('a number beyond 2^53 is the nearest double', async () => {
     const project = await service.mintProject()
     expect(await roundTrip(project, '{"a":9007199254740993}')).toStrictEqual({ a: 2 ** 53 })
-  })
-
-  test('nested 100 levels deep, and no deeper', async () => {
-    const project = await service.mintProject()
-    const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
-    expect(await roundTrip(project, nested(100))).toStrictEqual(JSON.parse(nested(100)))
-    const mixed = `{"a":${'['.repeat(99)}${']'.repeat(99)}}`
-    expect(await roundTrip(project, mixed)).toStrictEqual(JSON.parse(mixed))
-    for (const levels of [101, 5_000, 200_000]) {
-      const answer = await putText(project, 'call-2', `{"callAnalysis":${nested(levels)}}`)
-      await expectProblem(answer, 'invalid_request', 'Invalid request')
-    }
   })
 
   test('with characters of every plane, in values and in keys', async () => {
@@ -478,8 +382,8 @@ describe.skipIf(ofFilesOnly)('a large body', () => {
 
   test('of exactly the limit is taken and read back equal', async () => {
     const project = await service.mintProject()
-    const summary = 's'.repeat(2_000_000)
-    const change = { summary, transcript: [{ role: 'user', content: 'é"\\\n☎📞'.repeat(400_000) }] }
+    const callAnalysis = { text: 's'.repeat(2_000_000) }
+    const change = { callAnalysis, transcript: [{ role: 'user', content: 'é"\\\n☎📞'.repeat(400_000) }] }
     const json = JSON.stringify(change)
     const body = json + ' '.repeat(bytesMax - Buffer.byteLength(json))
     expect(Buffer.byteLength(body)).toBe(bytesMax)
@@ -487,27 +391,10 @@ describe.skipIf(ofFilesOnly)('a large body', () => {
     expect(answer.status).toBe(201)
     await answer.arrayBuffer()
     const call = await getCall(project, 'call-1')
-    expect(call.summary === change.summary).toBe(true)
+    expect(call.callAnalysis?.text === callAnalysis.text).toBe(true)
     expect(call.transcript[0]?.content === change.transcript[0]?.content).toBe(true)
     const page: { data: Call[] } = await (await project.fetch('/v1/calls')).json()
-    expect(page.data[0]?.summary === change.summary).toBe(true)
-  })
-
-  test('one byte over the limit is 413 and nothing is written', async () => {
-    const project = await service.mintProject()
-    const body = new Uint8Array(bytesMax + 1).fill(0x20)
-    body.set(new TextEncoder().encode('{}'))
-    await expectProblem(await putText(project, 'call-1', body), 'payload_too_large', 'Payload too large')
-    expect(await rowsOf(project)).toBe(0)
-    expect((await putText(project, 'call-1', body.subarray(1))).status).toBe(400)
-    expect((await putText(project, 'call-1', body.subarray(0, bytesMax))).status).toBe(201)
-  })
-
-  test('of hundreds of thousands of entries that are not turns is one sentence', async () => {
-    const project = await service.mintProject()
-    const answer = await putText(project, 'call-1', `{"transcript":[${'0,'.repeat(200_000)}0]}`)
-    const problem = await expectProblem(answer, 'invalid_request', 'Invalid request')
-    expect(problem.errors).toEqual([{ field: 'transcript', message: 'must have at most 10000 entries' }])
+    expect(page.data[0]?.callAnalysis?.text === callAnalysis.text).toBe(true)
   })
 })
 
@@ -673,9 +560,8 @@ describe('at once', () => {
         command.ingest.put(project.projectId, id, { metadata: { id } }),
       ])
       await Promise.all(work)
-      for (const id of ids) {
+      for (const id of ids)
         expect(await getCall(project, id)).toMatchObject({ summary: `s ${id}`, evaluation: `e ${id}` })
-      }
       const { pagination } = await (await project.fetch('/v1/calls?limit=0')).json()
       expect(pagination.total).toBe(20)
     } finally {
@@ -690,7 +576,6 @@ describe('CALL_MAX_BYTES', () => {
   beforeAll(async () => {
     limited = await startService({ env: { CALL_MAX_BYTES: String(callBytesMax) } })
   })
-  afterAll(() => limited.stop())
 
   const turn = (chars: number): Turn => ({ role: 'user', content: 'x'.repeat(chars) })
 
@@ -714,11 +599,7 @@ describe('CALL_MAX_BYTES', () => {
     const allowed = await put(project, 'exact', { summary })
     expect([allowed.status, (await allowed.arrayBuffer()).byteLength]).toEqual([201, callBytesMax])
     expect((await put(project, 'exact', { summary })).status).toBe(200)
-    await expectProblem(
-      await put(project, 'above', { summary: `${summary}y` }),
-      'payload_too_large',
-      'Payload too large',
-    )
+    await expectProblem(await put(project, 'above', { summary: `${summary}y` }), 'payload_too_large')
     expect((await project.fetch('/v1/calls/above')).status).toBe(404)
   })
 
@@ -730,7 +611,7 @@ describe('CALL_MAX_BYTES', () => {
     const project = await limited.mintProject()
     const before = await (await put(project, 'a', { transcript: [turn(1_000)] })).text()
     const refused = await put(project, 'a', { ...change, status: 'completed', metadata: { a: 1 } })
-    const { detail } = await expectProblem(refused, 'payload_too_large', 'Payload too large')
+    const { detail } = await expectProblem(refused, 'payload_too_large')
     expect(detail).toContain('CALL_MAX_BYTES')
     expect(await (await project.fetch('/v1/calls/a')).text()).toBe(before)
     expect((await put(project, 'a', { duration: 1 })).status).toBe(200)
@@ -754,26 +635,44 @@ describe('CALL_MAX_BYTES', () => {
 })
 
 describe('long calls', () => {
-  test('that many requests change at once keep every change that was accepted, and the rest is told to come back', async () => {
+  test('are changed by many small requests at once, each in its turn', async () => {
     const project = await service.mintProject()
     const transcript = Array.from({ length: 700 }, (_, n) => ({
       role: 'user' as const,
       content: `${n} ${'and so on '.repeat(1_000)}`,
     }))
     for (const id of ['a', 'b']) await putCall(project, id, { transcript }, 201)
-    const changes = Array.from({ length: 40 }, (_, n) => ({ id: n % 2 ? 'a' : 'b', key: `key${n}` }))
+    const changes = Array.from({ length: 20 }, (_, n) => ({ id: n % 2 ? 'a' : 'b', key: `key${n}` }))
     const answers = await Promise.all(
       changes.map(async ({ id, key }) => {
         const answer = await put(project, id, { metadata: { key }, evaluation: key })
-        if (answer.ok) expect(((await answer.json()) as Call).evaluation).toBe(key)
-        else await expectProblem(answer, 'unavailable', 'Service unavailable')
-        return answer.status
+        return [answer.status, ((await answer.json()) as Call).evaluation]
       }),
     )
-    expect([...new Set(answers)].sort()).toEqual([200, 503])
-    // What was held for them is given back.
-    for (const { id, key } of changes.slice(0, 12)) await putCall(project, id, { summary: key }, 200)
-  }, 60_000)
+    expect(answers).toEqual(changes.map(({ key }) => [200, key]))
+    expect(await metadataOf(project)).toHaveLength(2)
+  })
+
+  test('whose answers nobody reads are refused in the end, and nothing is written of what is refused', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'unread', { callAnalysis: { text: 'x'.repeat(7_000_000) } }, 201)
+    const body = JSON.stringify({ evaluation: 'success' })
+    const unread: Awaited<ReturnType<typeof opened>>[] = []
+    let [refused] = [await put(project, 'unread', {})]
+    while (refused.ok) {
+      await refused.arrayBuffer()
+      const headers = { Authorization: `Bearer ${project.ingestKey}`, 'Content-Type': 'application/json' }
+      const length = { 'Content-Length': String(body.length) }
+      const text = head('PUT /ingest/calls/unread HTTP/1.1', { ...headers, ...length }) + body
+      const connection = await opened(service.url, text)
+      connection.socket.pause()
+      unread.push(connection)
+      refused = await put(project, 'unread', { endedReason: 'hangup' })
+    }
+    const { detail } = await expectProblem(refused, 'unavailable')
+    expect(detail).toEndWith('Nothing was written.')
+    for (const { socket } of unread) socket.destroy()
+  })
 })
 
 async function metadataOf(project: TestProject): Promise<string[]> {

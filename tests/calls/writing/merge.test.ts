@@ -13,9 +13,8 @@ const turns = (count: number): Turn[] => Array.from({ length: count }, (_, i) =>
 /** The call after `changes`, one a minute, the first of which creates it. */
 function merged(...changes: CallChange[]): StoredCall {
   let stored: StoredCall | null = null
-  for (const [minute, change] of changes.entries()) {
+  for (const [minute, change] of changes.entries())
     stored = mergeCall(stored, 'call-1', change, day + minute * 60_000)
-  }
   if (!stored) throw new Error('merged() takes at least one change')
   return stored
 }
@@ -87,19 +86,6 @@ describe('a new call', () => {
 
   test('with a creation time in the past was still changed now', () => {
     expect(callAfter({ createdAt: at(-60) })).toMatchObject({ createdAt: at(-60), updatedAt: at(0) })
-  })
-
-  test('keeps nothing of fields that do not exist, nor of those of a turn', () => {
-    const change: CallChange & Record<string, unknown> = {
-      projectId: 7,
-      seq: 1,
-      toString: 'x',
-      transcript: [{ ...turn('user', 'Hi'), secret: true } as Turn],
-      appendTranscript: undefined,
-    }
-    const { call } = merged(change)
-    expect(Object.keys(call)).toHaveLength(13)
-    expect(call.transcript).toStrictEqual([turn('user', 'Hi')])
   })
 })
 
@@ -243,9 +229,8 @@ describe('appendTranscript', () => {
       [stored, { appendTranscript: { at: 5, turns: turns(1) } }],
       [stored, { appendTranscript: { at: 5, turns: [] } }],
       [stored, { appendTranscript: { at: 1e300, turns: turns(1) } }],
-    ] satisfies CallChange[][]) {
+    ] satisfies CallChange[][])
       expect(refusalOf(...change)).toMatchObject({ status: 409, code: 'transcript_gap' })
-    }
   })
 
   test('with another role or content where turns are stored is refused', () => {
@@ -259,16 +244,6 @@ describe('appendTranscript', () => {
     const error = refusalOf({ transcript: [], appendTranscript: { at: 0, turns: [] } })
     expect(error.status).toBe(400)
     expect(fieldsOf(error)).toEqual(['appendTranscript'])
-  })
-
-  test('fills a transcript up to 10,000 turns and no further', () => {
-    const nearly: CallChange = { transcript: turns(9_999) }
-    const one = { at: 9_999, turns: [turn('user', 'last')] }
-    expect(callAfter(nearly, { appendTranscript: one }).transcript).toHaveLength(10_000)
-    const two = { at: 9_999, turns: [turn('user', 'last'), turn('user', 'one too many')] }
-    const error = refusalOf(nearly, { appendTranscript: two })
-    expect(error.status).toBe(400)
-    expect(fieldsOf(error)).toEqual(['appendTranscript.turns'])
   })
 
   test('in any pieces, repeated and retried, gives the transcript they were cut from', () => {
@@ -462,9 +437,8 @@ describe('laws', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 4 }), anyChange, (history, change) => {
         let stored: StoredCall | null = null
-        for (const [minute, earlier] of history.entries()) {
+        for (const [minute, earlier] of history.entries())
           stored = mergeCall(stored, 'call-1', earlier, day + minute)
-        }
         const once = mergeCall(stored, 'call-1', change, day + 1_000)
         expect(mergeCall(once, 'call-1', change, day + 2_000)).toEqual(once)
       }),
@@ -501,7 +475,8 @@ describe('laws', () => {
       transcript: fc.array(anyTurn, { minLength: 1, maxLength: 5 }),
       metadata: fc.dictionary(fc.string(), fc.nat(), { minKeys: 1 }),
       details: fc.record({
-        agent: fc.record({ id: fc.string({ minLength: 1 }), name: anyTextOrNull }),
+        agent: fc.record({ id: fc.string({ minLength: 1 }), name: anyTextOrNull, version: anyTextOrNull }),
+        costUsd: fc.double({ min: 0.1, max: 100, noNaN: true }),
         recordingUrl: fc.webUrl(),
         latencyMs: fc.integer({ min: 1 }),
         timeline: fc.constant<TimelineEntry[]>([{ atSeconds: 1, kind: 'turn', turn: 0 }]),
@@ -555,9 +530,8 @@ describe('laws', () => {
         const { call } = merged(...history)
         expect(Object.keys(call)).toHaveLength(13)
         expect(call.duration).toBeGreaterThanOrEqual(0)
-        for (const time of [call.createdAt, call.updatedAt]) {
+        for (const time of [call.createdAt, call.updatedAt])
           expect(time).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
-        }
       }),
     )
   })
@@ -641,17 +615,5 @@ describe('what fits no schema', () => {
     const more = () => mergeCall(full, 'call-1', { details: { metadata: { more: 1 } } }, day)
     expect(more).toThrow('details.metadata: would make')
     expect(mergeCall(full, 'call-1', { metadata: { a: 1 } }, day).metadata).toBe('{"a":1}')
-  })
-
-  test('everything that is wrong is said at once', () => {
-    const error = refusalOf({
-      id: 'other',
-      transcript: [],
-      appendTranscript: { at: 0, turns: [] },
-      metadata: { a: 'x'.repeat(70_000) },
-      createdAt: '2026-02-30T00:00:00Z',
-      occurredAt: '2026-02-31T00:00:00Z',
-    })
-    expect(fieldsOf(error).sort()).toEqual(['appendTranscript', 'createdAt', 'id', 'metadata', 'occurredAt'])
   })
 })

@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { StoredCall } from '../../../src/calls/call-head.ts'
 import type { CallChange, Turn } from '../../../src/calls/schemas.ts'
 import { mergeCall } from '../../../src/calls/writing/merge.ts'
 import fc from '../../support/fast-check.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
 import { until } from '../../support/until.ts'
 import { exportParts, said } from '../put-calls.ts'
 
-setDefaultTimeout(60_000)
 let time = Date.UTC(2026, 0, 5)
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { ERASE_WITHIN_MS: '1000' }, now: () => time })
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { ERASE_WITHIN_MS: '1000' }, now: () => time })
 
 async function put(project: TestProject, id: string, change: CallChange): Promise<string> {
   const answer = await project.send('PUT', `/ingest/calls/${id}`, change)

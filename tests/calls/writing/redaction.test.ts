@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { redactionKinds } from '../../../src/redaction/kinds.ts'
 import { addSource } from '../../sources/deliver.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { findTraces } from '../../support/traces.ts'
 
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  project = await redactingProject({})
-})
-afterAll(() => service.stop())
+const service = await startService()
+const project = await redactingProject({})
 
 async function redactingProject(more: { keepNumbers?: 'last4' | 'none' }): Promise<TestProject> {
   const minted = await service.mintProject()
@@ -177,9 +172,8 @@ describe('before anything of a call is written', () => {
       ['number=4120', 1],
       ['number=555', 0],
       ['callerNumber=%E2%80%A64120', 1],
-    ]) {
+    ])
       expect((await (await last4.fetch(`/v1/calls?${filter}`)).json()).data).toHaveLength(Number(count))
-    }
     const none = await redactingProject({ keepNumbers: 'none' })
     await put('a', change, none)
     expect(await read('a', none)).toMatchObject({ callerNumber: null, calledNumber: 'anonymous' })
@@ -235,9 +229,8 @@ describe('what sources keep', () => {
     })
     const { callSessions, database } = service.services
     const start = Date.parse('2026-01-31T09:30:00Z')
-    for (const [at, text] of ['It is 415-555-2671', 'ada@example.com', 'one moment'].entries()) {
+    for (const [at, text] of ['It is 415-555-2671', 'ada@example.com', 'one moment'].entries())
       await callSessions.take(project.projectId, [turn(`span${at}`, 'user_turn', start + at * 2_000, text)])
-    }
     expect(await read(traceId)).toMatchObject({
       transcript: says('It is [phone]', '[email]', 'one moment'),
       details: { redacted: { phone: 1, email: 1 } },

@@ -16,10 +16,7 @@ import {
   ruleInWords,
 } from '../../../src/console/ui/views/alerts/alert-words.ts'
 
-const names = {
-  criteria: new Map([['price', 'Named the price']]),
-  agents: new Map([['a1', 'Front desk']]),
-}
+const names = { criteria: new Map([['price', 'Named the price']]), agents: new Map([['a1', 'Front desk']]) }
 const offered = [
   { id: 'wh_1', kind: 'webhook', name: 'example.com …hook' },
   { id: 'wh_2', kind: 'slack', name: '…Wz4q' },
@@ -37,6 +34,7 @@ const rule: Alert = {
   noData: 'alert',
   repeatMinutes: 240,
   to: [{ slack: '…Wz4q' }, { webhook: 'wh_1' }, { slack: '…Wz4q' }],
+  showOnly: false,
   paused: true,
   state: 'ok',
   since: '2026-01-31T10:00:00.000Z',

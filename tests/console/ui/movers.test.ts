@@ -48,10 +48,7 @@ describe('what changed a figure most', () => {
   test('of an average explains at least an even part of its change', () => {
     const period = fc.array(
       fc.record({ value: fc.integer({ min: 0, max: 99 }), calls: fc.integer({ min: 1, max: 50 }) }),
-      {
-        minLength: 2,
-        maxLength: 6,
-      },
+      { minLength: 2, maxLength: 6 },
     )
     fc.assert(
       fc.property(period, period, (first, second) => {

@@ -16,9 +16,8 @@ test('a class is used exactly where there is one', () => {
   for (const file of files.filter((name) => name.endsWith('.tsx'))) {
     const text = readFileSync(file, 'utf8')
     for (const [, local, sheet = ''] of text.matchAll(/^import (\w+) from '(.*\.module\.css)'$/gm)) {
-      for (const [, name] of text.matchAll(new RegExp(`[{ ]${local}\\.(\\w+)`, 'g'))) {
+      for (const [, name] of text.matchAll(new RegExp(`[{ ]${local}\\.(\\w+)`, 'g')))
         used.add(`${resolve(dirname(file), sheet)} ${name}`)
-      }
     }
     for (const [, name] of text.matchAll(/(?<![\w-])(cb-[\w-]+)/g)) used.add(`global ${name}`)
   }

@@ -3,12 +3,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import MarkdownIt from 'markdown-it'
 import { findHeadings } from '../../../src/knowledge/chunking/headings.ts'
 import fc from '../../support/fast-check.ts'
+import { skipped } from '../../support/skipped.ts'
 
 const seed = 20_260
 const knowledge = `${import.meta.dir}/../../../../shared/data/knowledge`
 const documents = existsSync(knowledge)
   ? readdirSync(knowledge).map((name) => readFileSync(`${knowledge}/${name}`, 'utf8'))
   : []
+if (documents.length === 0) skipped(`there is no ${knowledge}`)
 
 test.each([
   ['a fence', '```sh\n# not this\n```'],

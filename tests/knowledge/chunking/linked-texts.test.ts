@@ -17,9 +17,8 @@ describe('a text without its links', () => {
     ['keeps a list line that says more', 'x\n- [A](a): the first', 'x\n- A: the first'],
     ['does not take a line break for a part of a link', 'a [b\nc](d)', 'a [b\nc](d)'],
     ['is about its links when it has nothing else', '- [A](a)\n- [B](b)', '- A\n- B'],
-  ] as const) {
+  ] as const)
     test(name, () => expect(withoutLinks(text)).toBe(read))
-  }
 
   test('keeps every line, and every word outside of links', () => {
     const piece = fc.constantFrom('[', ']', '(', ')', '](', 'word', ' ', '\n', '- ', '[a](b)', '**', '1. ')

@@ -5,6 +5,7 @@ import { embeddedText } from '../../../src/knowledge/chunking/chunk.ts'
 import { createBuiltinEmbedder } from '../../../src/knowledge/embedding/builtin.ts'
 import { EmbeddingError } from '../../../src/knowledge/embedding/embedder.ts'
 import fc from '../../support/fast-check.ts'
+import { skipped } from '../../support/skipped.ts'
 
 const seed = 20_260
 const embedder = createBuiltinEmbedder()
@@ -125,26 +126,24 @@ describe('cancelling', () => {
 })
 
 const retrieval = `${import.meta.dir}/../../../../shared/data/retrieval`
+if (!existsSync(retrieval)) skipped(`there is no ${retrieval}`)
 
-test.skipIf(!existsSync(retrieval))(
-  'questions find their passage among 1,216 (skipped without the data)',
-  async () => {
-    const passages: { doc_id: string; title: string; text: string }[] = readLines('squad-passages.jsonl')
-    const queries: { query: string; doc_id: string }[] = readLines('squad-queries.jsonl')
-    const vectors = await embedAll(
-      passages.map(({ title, text }) => embeddedText(title, { heading: null, text })),
-    )
-    const asked = queries.filter((_, index) => index % 10 === 0)
-    const questions = await embedAll(asked.map(({ query }) => query))
-    let hits = 0
-    for (const [index, { doc_id }] of asked.entries()) {
-      const scores = vectors.map((vector) => dot(vector, questions[index]))
-      const score = scores[passages.findIndex((passage) => passage.doc_id === doc_id)] ?? 0
-      if (scores.filter((other) => other > score).length < 5) hits++
-    }
-    expect(hits / asked.length).toBeGreaterThan(0.7)
-  },
-)
+test.skipIf(!existsSync(retrieval))('questions find their passage among 1,216', async () => {
+  const passages: { doc_id: string; title: string; text: string }[] = readLines('squad-passages.jsonl')
+  const queries: { query: string; doc_id: string }[] = readLines('squad-queries.jsonl')
+  const vectors = await embedAll(
+    passages.map(({ title, text }) => embeddedText(title, { heading: null, text })),
+  )
+  const asked = queries.filter((_, index) => index % 10 === 0)
+  const questions = await embedAll(asked.map(({ query }) => query))
+  let hits = 0
+  for (const [index, { doc_id }] of asked.entries()) {
+    const scores = vectors.map((vector) => dot(vector, questions[index]))
+    const score = scores[passages.findIndex((passage) => passage.doc_id === doc_id)] ?? 0
+    if (scores.filter((other) => other > score).length < 5) hits++
+  }
+  expect(hits / asked.length).toBeGreaterThan(0.7)
+})
 
 function readLines<Row>(name: string): Row[] {
   const lines = readFileSync(`${retrieval}/${name}`, 'utf8').trim().split('\n')

@@ -56,9 +56,8 @@ async function failureOf(promise: Promise<unknown>): Promise<EmbeddingError> {
 /** Whatever a logger could find: message, stack, own properties, causes. */
 function inspectAll(error: unknown): string {
   let text = ''
-  for (let at = error; at instanceof Error; at = at.cause) {
+  for (let at = error; at instanceof Error; at = at.cause)
     text += `${at.message}\n${at.stack}\n${JSON.stringify(at, Object.getOwnPropertyNames(at))}\n${Bun.inspect(at)}\n`
-  }
   return text
 }
 
@@ -504,9 +503,8 @@ describe('circuit', () => {
     fake.always({ status: 422 })
     for (let count = 0; count < 8; count++) await failureOf(embedder.embed(['one'], 'query', never()))
     fake.always({ delayMs: 200 })
-    for (let count = 0; count < 8; count++) {
+    for (let count = 0; count < 8; count++)
       await failureOf(embedder.embed(['one'], 'query', AbortSignal.timeout(5)))
-    }
     fake.always(null)
     await embedder.embed(['one'], 'query', never())
   })

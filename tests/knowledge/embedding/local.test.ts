@@ -1,13 +1,13 @@
-import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { getEventListeners } from 'node:events'
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { LocalEmbedder } from '../../../src/knowledge/embedding/local/local.ts'
 import { downloadModel } from '../../../src/knowledge/embedding/local/model-download.ts'
 import { readModel, readRecord } from '../../../src/knowledge/embedding/local/model-files.ts'
+import { freshFolder } from '../../support/at-end.ts'
 import { type FakeHub, startHub } from '../../support/fake-hub.ts'
 import { transformersForNode } from '../../support/packages.ts'
 import { startService } from '../../support/service.ts'
@@ -15,10 +15,7 @@ import { spawnService } from '../../support/spawned.ts'
 import { tinyDimensions, tinyModel, writeModel } from '../../support/tiny-model.ts'
 import { until } from '../../support/until.ts'
 
-setDefaultTimeout(60_000)
-
-const root = mkdtempSync(join(tmpdir(), 'callbook-models-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = freshFolder()
 const newFolder = () => mkdtempSync(join(root, 'model-'))
 const never = new AbortController().signal
 

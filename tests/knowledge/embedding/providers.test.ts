@@ -9,4 +9,4 @@ const errorsWith = (name: string) =>
 test('an embedding provider that nothing builds is a type error', () => {
   expect(errorsWith('')).toEqual([])
   expect(errorsWith(", 'made-up'")).toEqual([expect.stringContaining("'never'")])
-}, 60_000)
+})

@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterAll, describe, expect, spyOn, test } from 'bun:test'
 import { deflateSync } from 'node:zlib'
 import type { AppError } from '../../../src/errors.ts'
 import { FileReader } from '../../../src/knowledge/files/file-reader.ts'
 import fc from '../../support/fast-check.ts'
-import { formOf, makeDocx, makePdf, makeZip, paragraph } from '../../support/files.ts'
+import { formOf, makeDocx, makePdf, makeZip, paragraph, pdfOf } from '../../support/files.ts'
 
-setDefaultTimeout(60_000)
 const seed = 20_260
 const mebi = 1_048_576
 // Of these files, none is refused for the time that reading it takes, however busy the machine is.
@@ -23,17 +22,6 @@ async function outcomeOf(name: string, content: string | Uint8Array, by = reader
 
 function repeated(text: string, bytes: number): string {
   return text.repeat(Math.ceil(bytes / text.length))
-}
-
-/** A page whose content is this stream, with these filters. */
-function pdfOf(stream: Uint8Array, filters: string): Uint8Array {
-  const raw = Buffer.from(stream).toString('latin1')
-  const file = Buffer.from(makePdf([[{ y: 1, text: 'text' }]])).toString('latin1')
-  const replaced = file.replace(
-    /<< \/Length \d+ >>\nstream\n[\s\S]*?\nendstream/,
-    () => `<< /Length ${raw.length} /Filter ${filters} >>\nstream\n${raw}\nendstream`,
-  )
-  return Buffer.from(replaced, 'latin1')
 }
 
 const entities = `<!DOCTYPE x [<!ENTITY a0 "ha">${Array.from({ length: 9 }, (_, at) => `<!ENTITY a${at + 1} "${`&a${at};`.repeat(10)}">`).join('')}]>`

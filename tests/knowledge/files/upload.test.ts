@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { formOf, makeDocx, makePdf, paragraph } from '../../support/files.ts'
 import { expectProblem } from '../../support/problem.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 
-let service: TestService
-let project: TestProject
-
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
 
 function upload(name: string, content: string | Uint8Array, headers: Record<string, string> = {}) {
   return project.fetch('/v1/knowledge/files', { method: 'POST', body: formOf(name, content), headers })
@@ -239,7 +233,7 @@ describe('what is refused', () => {
     for (const body of [two, text, new FormData()]) {
       const answer = await project.fetch('/v1/knowledge/files', { method: 'POST', body })
       const { errors } = (await answer.clone().json()) as { errors: { field: string }[] }
-      await expectProblem(answer, 'invalid_request', 'Invalid request')
+      await expectProblem(answer, 'invalid_request')
       expect(errors.map(({ field }) => field)).toEqual(['file'])
     }
     const broken = { 'content-type': 'multipart/form-data; boundary=x' }
@@ -248,27 +242,22 @@ describe('what is refused', () => {
       body: '--y',
       headers: broken,
     })
-    await expectProblem(answer, 'invalid_request', 'Invalid request')
+    await expectProblem(answer, 'invalid_request')
     const nameless = '--x\r\ncontent-disposition: form-data; name="file"; filename=""\r\n\r\na\r\n--x--\r\n'
     const unnamed = await project.fetch('/v1/knowledge/files', {
       method: 'POST',
       body: nameless,
       headers: broken,
     })
-    await expectProblem(unnamed, 'invalid_request', 'Invalid request')
+    await expectProblem(unnamed, 'invalid_request')
   })
 
   test('a file over 20 MiB is 413, and so is a text that is too long', async () => {
     await expectProblem(
       await upload('large.md', new Uint8Array(20 * 1_048_576 + 70_000).fill(97)),
       'payload_too_large',
-      'Payload too large',
     )
-    await expectProblem(
-      await upload('long.md', 'words '.repeat(200_000)),
-      'payload_too_large',
-      'Payload too large',
-    )
+    await expectProblem(await upload('long.md', 'words '.repeat(200_000)), 'payload_too_large')
   })
 
   test('other parts and parameters are named, and refused when the client wants that', async () => {
@@ -277,7 +266,7 @@ describe('what is refused', () => {
     const send = (headers: Record<string, string>) =>
       project.fetch('/v1/knowledge/files?page=1', { method: 'POST', body: form, headers })
     expect((await send({})).headers.get('callbook-ignored')).toBe('page, title')
-    await expectProblem(await send({ prefer: 'handling=strict' }), 'invalid_request', 'Invalid request')
+    await expectProblem(await send({ prefer: 'handling=strict' }), 'invalid_request')
   })
 
   test('a key that may only read is 403', async () => {

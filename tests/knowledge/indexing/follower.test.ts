@@ -1,31 +1,27 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { setMeta } from '../../../src/db/meta.ts'
 import { openDatabase } from '../../../src/db/open.ts'
 import { erasures } from '../../../src/db/schema.ts'
 import { Follower, rebuildRequestName } from '../../../src/knowledge/indexing/follower.ts'
-import { logTo } from '../../support/part-log.ts'
+import { freshFolder } from '../../support/at-end.ts'
+import { coreOver } from '../../support/core.ts'
 import { projectsOf } from '../../support/projects.ts'
-import { freshFolder, runScript } from '../../support/script.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { runScript } from '../../support/script.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
-let service: TestService
 /** Projects whose index was built anew since the service started. */
 const rebuilt: number[] = []
 
-beforeAll(async () => {
-  service = await startService({ env: { ERASE_WITHIN_MS: '1000' } })
-  const { index } = service.services
-  const { rebuild } = index
-  index.rebuild = (projectId) => {
-    rebuilt.push(projectId)
-    return rebuild.call(index, projectId)
-  }
-})
-
-afterAll(() => service.stop())
+const service = await startService({ env: { ERASE_WITHIN_MS: '1000' } })
+const { index } = service.services
+const { rebuild } = index
+index.rebuild = (projectId) => {
+  rebuilt.push(projectId)
+  return rebuild.call(index, projectId)
+}
 
 describe('what another process writes', () => {
   test('and leaves pending is embedded here and found by vector', async () => {
@@ -98,7 +94,7 @@ describe('a request for a rebuild', () => {
 
 describe('a step that fails', () => {
   test('delays no other step, and is repeated with growing delays even without changes', async () => {
-    const { folder, remove } = freshFolder()
+    const folder = freshFolder()
     const database = await openDatabase(join(folder, 'callbook.db'))
     const projects = projectsOf(database)
     const [bad, good] = [await projects.create('bad'), await projects.create('good')]
@@ -110,11 +106,8 @@ describe('a step that fails', () => {
       if (projectId === bad.projectId && isBroken) throw new Error(step)
       done.push(`${step} ${projectId}`)
     }
-    const follower = new Follower({
-      config: { dataDir: folder },
-      owner: { isOwner: true },
-      database,
-      stores: { close: () => undefined, isClosed: () => false },
+    const core = await coreOver(database, () => failures++)
+    const follower = new Follower(core, {
       indexer: { wake: () => undefined },
       index: {
         follow: (projectId) => orFail(projectId, 'followed'),
@@ -125,12 +118,11 @@ describe('a step that fails', () => {
       projectErasure: { schedule: () => undefined },
       erasureRequests: { schedule: () => undefined },
       questionChecks: { schedule: () => undefined },
-      log: logTo(() => failures++),
       delayMs: 10,
     })
     await follower.start()
     for (const { projectId } of [bad, good]) {
-      await setMeta(database.write, rebuildRequestName(folder, projectId), 'now')
+      await setMeta(database.write, rebuildRequestName(core.config.dataDir, projectId), 'now')
       await database.write.run(
         sql`update projects set knowledge_version = knowledge_version + 1 where id = ${projectId}`,
       )
@@ -149,36 +141,77 @@ describe('a step that fails', () => {
     expect(failures).toBeLessThan(24)
     isBroken = false
     await until(async () => isDone('followed', bad) && isDone('rebuilt', bad))
-    const requests = sql`select 1 from meta where name like ${`${rebuildRequestName(folder)}%`}`
+    const requests = sql`select 1 from meta where name like ${`${rebuildRequestName(core.config.dataDir)}%`}`
     await until(async () => (await database.read.all(requests)).length === 0)
     expect(done).toHaveLength(4)
-    await follower.close()
+    await core.jobs.close()
     await database.close()
-    remove()
   })
 })
 
-test('closing does not wait for work that the index has started', async () => {
-  const { folder, remove } = freshFolder()
+test('a change whose read fails is followed by the next read, although nothing else changes', async () => {
+  const folder = freshFolder()
+  const database = await openDatabase(join(folder, 'callbook.db'))
+  const { projectId } = await projectsOf(database).create('read again')
+  const followed: number[] = []
+  const failures: unknown[] = []
+  let isBroken = false
+  const read = new Proxy(database.read, {
+    get(target, name) {
+      if (isBroken && name === 'all') {
+        isBroken = false
+        throw new Error('broken on purpose')
+      }
+      const value = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const core = await coreOver({ ...database, read }, (error) => failures.push(error))
+  const follower = new Follower(core, {
+    indexer: { wake: () => undefined },
+    index: {
+      follow: async (id) => void followed.push(id),
+      rebuild: async () => undefined,
+      drop: async () => undefined,
+    },
+    erasure: { schedule: () => undefined },
+    projectErasure: { schedule: () => undefined },
+    erasureRequests: { schedule: () => undefined },
+    questionChecks: { schedule: () => undefined },
+    delayMs: 10,
+  })
+  await follower.start()
+  isBroken = true
+  await database.write.run(
+    sql`update projects set knowledge_version = knowledge_version + 1 where id = ${projectId}`,
+  )
+  await until(() => followed.length > 0)
+  expect(failures).toEqual([new Error('broken on purpose')])
+  await core.close()
+})
+
+test('closing ends with the work that the index has started', async () => {
+  const folder = freshFolder()
   const database = await openDatabase(join(folder, 'callbook.db'))
   const { projectId } = await projectsOf(database).create('filling')
   let isFollowing = false
+  const failures: unknown[] = []
+  // Filling an index takes minutes, and is ended by closing it.
+  let closeIndex = (): void => undefined
   const follow = () => {
     isFollowing = true
-    return new Promise<never>(() => undefined)
+    return new Promise<never>((_, reject) => {
+      closeIndex = () => reject(new Error('The index is closed'))
+    })
   }
-  const follower = new Follower({
-    config: { dataDir: folder },
-    owner: { isOwner: true },
-    database,
-    stores: { close: () => undefined, isClosed: () => false },
+  const core = await coreOver(database, (error) => failures.push(error))
+  const follower = new Follower(core, {
     indexer: { wake: () => undefined },
     index: { follow, rebuild: follow, drop: async () => undefined },
     erasure: { schedule: () => undefined },
     projectErasure: { schedule: () => undefined },
     erasureRequests: { schedule: () => undefined },
     questionChecks: { schedule: () => undefined },
-    log: logTo(() => undefined),
     delayMs: 10,
   })
   await follower.start()
@@ -186,9 +219,9 @@ test('closing does not wait for work that the index has started', async () => {
     sql`update projects set knowledge_version = knowledge_version + 1 where id = ${projectId}`,
   )
   await until(() => isFollowing)
-  await follower.close()
-  await database.close()
-  remove()
+  core.onClose(() => closeIndex())
+  await core.close()
+  expect(failures).toEqual([])
 })
 
 /** Runs a command's code in a process of its own, with the services of a command at hand. */

@@ -1,11 +1,9 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
 import { eq, sql } from 'drizzle-orm'
-import { createRecordHash } from '../../../src/db/record-hash.ts'
 import { chunks, knowledgeItems } from '../../../src/db/schema.ts'
 import type { StoreOf } from '../../../src/db/store.ts'
+import { ProjectStores } from '../../../src/db/store.ts'
 import { embeddedText } from '../../../src/knowledge/chunking/chunk.ts'
 import { toChunkRows } from '../../../src/knowledge/chunking/chunk-rows.ts'
 import { createBuiltinEmbedder } from '../../../src/knowledge/embedding/builtin.ts'
@@ -14,8 +12,9 @@ import { HuggingFaceEmbedder } from '../../../src/knowledge/embedding/huggingfac
 import { Indexer } from '../../../src/knowledge/indexing/indexer.ts'
 import { Knowledge } from '../../../src/knowledge/knowledge.ts'
 import { stemOf } from '../../../src/text/words.ts'
-import { auditOf } from '../../support/audit.ts'
+import { freshFolder } from '../../support/at-end.ts'
 import { chunksWith } from '../../support/chunk-words.ts'
+import { coreLike, coreOver } from '../../support/core.ts'
 import { openFreshDatabase } from '../../support/database.ts'
 import {
   type FakeEmbeddings,
@@ -31,8 +30,8 @@ import { findTraces, tracesOfVector } from '../../support/traces.ts'
 import { until } from '../../support/until.ts'
 
 const text = paragraphs(3)
-const { database, close } = await openFreshDatabase()
-afterAll(close)
+const { database } = await openFreshDatabase()
+const core = await coreOver(database, () => undefined)
 let fake: FakeEmbeddings
 
 beforeEach(async () => {
@@ -65,7 +64,7 @@ describe('a provider that answers with', () => {
     'a list of nothing': { body: [] },
     'a redirect': { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' },
   }
-  for (const [name, misbehaviour] of Object.entries(misbehaviours)) {
+  for (const [name, misbehaviour] of Object.entries(misbehaviours))
     test(`${name} leaves the item stored and pending, and indexes it correctly once the provider recovers`, async () => {
       const { add, indexer, projectId, wait, failures } = await build({ embedder: huggingFace() })
       fake.always(misbehaviour)
@@ -92,7 +91,6 @@ describe('a provider that answers with', () => {
       })
       await expectRightVectors(projectId)
     })
-  }
 })
 
 describe('pending chunks', () => {
@@ -270,7 +268,7 @@ describe('a request that waits for chunks', () => {
   for (const [name, expected] of [
     ['that another process embeds meanwhile', 2],
     ['that are deleted meanwhile', 1],
-  ] as const) {
+  ] as const)
     test(`${name} is answered at once`, async () => {
       const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const embedder = wrap(async (texts) => {
@@ -296,7 +294,6 @@ describe('a request that waits for chunks', () => {
       expect(labels.length).toBe(expected)
       expect(first.added.flat()).toEqual(labels)
     })
-  }
 })
 
 describe('closing', () => {
@@ -307,9 +304,8 @@ describe('closing', () => {
     await until(async () => fake.requests.length > 0)
     await indexer.close()
     expect((await adding).isIndexed).toBe(false)
-    for (const row of await rowsOf(projectId)) {
+    for (const row of await rowsOf(projectId))
       expect(row).toMatchObject({ embedding: null, attempts: 0, lastError: null })
-    }
   })
 })
 
@@ -329,7 +325,7 @@ describe('the service', () => {
 
   test('stores and finds by keyword while the provider is down, and by vector after a restart', async () => {
     fake.always({ status: 500 })
-    const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+    const dataDir = freshFolder()
     const env = { EMBEDDING_ENDPOINT: fake.url, INDEX_WAIT_MS: '3000' }
     let service = await startService({ env, dataDir })
     const project = await service.mintProject()
@@ -348,7 +344,7 @@ describe('the service', () => {
   test.skipIf(ofFilesOnly)(
     'drops the vectors of another embedding space, finds by keyword meanwhile, and embeds anew',
     async () => {
-      const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+      const dataDir = freshFolder()
       let service = await startService({ dataDir })
       const project = await service.mintProject()
       expect((await post(project, 'Moved')).headers.get('callbook-index')).toBe('ready')
@@ -374,7 +370,7 @@ describe('the service', () => {
   )
 
   test('learns the dimension of the vectors from its rows after a restart', async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+    const dataDir = freshFolder()
     const env = { EMBEDDING_ENDPOINT: fake.url, EMBEDDING_MODEL: 'acme/unheard-of', INDEX_WAIT_MS: '2000' }
     fake.always({ dimensions: 48 })
     let service = await startService({ env, dataDir })
@@ -552,31 +548,27 @@ async function build({
   const project = projectId ?? (await newProject())
   const failures: { attempt: number; error: Error }[] = []
   const added: number[][] = []
-  const indexer = new Indexer({
-    read: database.read,
-    stores: { of: store, isClosed: isGone },
+  const stores = Object.assign(new ProjectStores(database.store), { of: store, isClosed: isGone })
+  const log = logTo((_error, fields) => failures.push(fields as (typeof failures)[number]))
+  const own = coreLike(core, { store, stores, now: readClock, log: { ...core.log, ...log } })
+  const indexer = new Indexer(own, {
     embedder,
     index: {
       add: async (_project, labels) => void added.push([...labels]),
       eraseDeleted: async () => undefined,
     },
     ...(leaseMs ? { leaseMs } : {}),
-    now: readClock,
     random,
-    log: logTo((_error, fields) => failures.push(fields as (typeof failures)[number])),
   })
-  const knowledge = new Knowledge({
-    audit: auditOf(database),
-    store,
-    recordHash: createRecordHash('key'),
-    config: { indexWaitMs: 10_000, knowledgeTextBytesMax: 1_048_576 },
-    textThreads: { toChunkRows: async (text, name) => toChunkRows(text, name) },
-    indexer: { settle: async (...args) => settles && (await indexer.settle(...args)) },
-    index: { remove: async () => undefined },
-    erasure: { schedule: () => undefined },
-    now: readClock,
-    log: noFailures,
-  })
+  const knowledge = new Knowledge(
+    { ...own, log: { ...core.log, ...noFailures } },
+    {
+      textThreads: { toChunkRows: async (text, name) => toChunkRows(text, name) },
+      indexer: { settle: async (...args) => settles && (await indexer.settle(...args)) },
+      index: { remove: async () => undefined },
+      erasure: { schedule: () => undefined },
+    },
+  )
   return {
     projectId: project,
     indexer,
@@ -656,11 +648,9 @@ async function expectRightVectors(projectId: number): Promise<void> {
 
 async function withService(env: Record<string, string>, use: (service: TestService) => Promise<void>) {
   const service = await startService({ env: { EMBEDDING_ENDPOINT: fake.url, ...env } })
-  try {
-    await use(service)
-  } finally {
-    await service.stop()
-  }
+
+  await use(service)
+  await service.stop()
 }
 
 type Sender = Pick<TestProject, 'send'>

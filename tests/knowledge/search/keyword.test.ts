@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../../src/db/reader.ts'
 import { KeywordSearch } from '../../../src/knowledge/search/keyword.ts'
@@ -6,20 +6,14 @@ import { readPassages } from '../../../src/knowledge/search/passages.ts'
 import { RankedTerms } from '../../../src/knowledge/search/ranked-terms.ts'
 import { readChunkSegments } from '../../../src/knowledge/search/word-queries.ts'
 import fc from '../../support/fast-check.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 
 interface Asked {
   sql: string
   params: unknown[]
 }
 
-let service: TestService
-
-beforeAll(async () => {
-  service = await startService()
-})
-
-afterAll(() => service.stop())
+const service = await startService()
 
 /** Keyword search of its own, with what it asks the database and a clock that the test sets. */
 function searching(project: TestProject) {

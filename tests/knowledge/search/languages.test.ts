@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { describe, expect, test } from 'bun:test'
+import { startService } from '../../support/service.ts'
 
 const documents = {
   Chinese: '我们在三十天内办理退款。请联系客服团队。',
@@ -55,31 +55,22 @@ const queries: [query: string, name: keyof typeof documents][] = [
   ['callbook', 'Mixed'],
 ]
 
-let service: TestService
-let project: TestProject
-let ids: Map<string, string>
-
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-  ids = new Map()
-  for (const [n, text] of Object.values(documents).entries()) {
-    const answer = await project.send('POST', '/v1/knowledge', { name: `Item ${n}`, text })
-    const { id }: { id: string } = await answer.json()
-    ids.set(Object.keys(documents)[n] ?? '', id)
-  }
-})
-
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
+const ids = new Map()
+for (const [n, text] of Object.values(documents).entries()) {
+  const answer = await project.send('POST', '/v1/knowledge', { name: `Item ${n}`, text })
+  const { id }: { id: string } = await answer.json()
+  ids.set(Object.keys(documents)[n] ?? '', id)
+}
 
 describe('over HTTP, by keyword', () => {
-  for (const [query, name] of queries) {
+  for (const [query, name] of queries)
     test(`${query} finds ${name}`, async () => {
       const answer = await project.send('POST', '/v1/knowledge/search', { query, mode: 'keyword' })
       const { data }: { data: { itemId: string }[] } = await answer.json()
       expect(data[0]?.itemId).toBe(ids.get(name) ?? '')
     })
-  }
 
   test('what is in no text is not found, in any script', async () => {
     for (const query of ['保修', 'カメラ', 'รถยนต์', '자동차', 'гарантия', 'εγγύηση', 'garantie']) {

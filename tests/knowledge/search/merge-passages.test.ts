@@ -60,7 +60,7 @@ describe('chunks that follow each other', () => {
       [second, third, first],
       [third, first, second],
       [third, second, first],
-    ]) {
+    ])
       expect(mergePassages(ranked(order), 5)).toEqual([
         {
           passage: { ...first, text: longText.slice(0, end) },
@@ -68,7 +68,6 @@ describe('chunks that follow each other', () => {
           labels: [first.label, second.label, third.label],
         },
       ])
-    }
   })
 
   test('stand at the place and score of the best of them, and begin with the first of them', () => {
@@ -109,11 +108,10 @@ describe('chunks that follow each other', () => {
       ...[0, 1, 2].map((position) => passage({ position })),
       ...[2, 3, 4, 5].map((itemSeq) => passage({ itemSeq })),
     ]
-    for (const limit of [1, 2, 3, 4, 5]) {
+    for (const limit of [1, 2, 3, 4, 5])
       expect(placesOf(merge(passages, limit))).toEqual(
         [1, 2, 3, 4, 5].slice(0, limit).map((itemSeq) => [itemSeq, 0]),
       )
-    }
   })
 })
 
@@ -130,9 +128,8 @@ describe('passages that say the same', () => {
   })
 
   test('may differ in case, punctuation and a word here and there', () => {
-    for (const other of [text.replaceAll('order', 'Order'), text.replaceAll(',', ';'), `${text} Thanks.`]) {
+    for (const other of [text.replaceAll('order', 'Order'), text.replaceAll(',', ';'), `${text} Thanks.`])
       expect(merge([passage({ text }), passage({ itemSeq: 2, text: other })]).length).toBe(1)
-    }
   })
 
   test('both stay when they differ in a number', () => {

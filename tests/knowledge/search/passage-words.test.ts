@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { KeptPassageWords, PassageWords } from '../../../src/knowledge/search/passage-words.ts'
 import { labelsOfItems, type Passage } from '../../../src/knowledge/search/passages.ts'
 import { WordForms } from '../../../src/knowledge/search/word-forms.ts'
@@ -37,8 +37,6 @@ describe('kept words', () => {
     service = await startService()
     project = await service.mintProject()
   })
-
-  afterAll(() => service.stop())
 
   async function add(text: string): Promise<number[]> {
     const { item } = await service.services.knowledge.store(project.projectId, { name: 'Shop', text })

@@ -79,9 +79,8 @@ describe('what puts a passage before one that came before it', () => {
       'see this page of the refund for it',
     ],
   }
-  for (const [name, [query, worse, better]] of Object.entries(pairs)) {
+  for (const [name, [query, worse, better]] of Object.entries(pairs))
     test(name, () => expect(order(query, [worse, better])).toEqual([1, 0]))
-  }
 
   test('the rarer word of two', () => {
     const counts = {
@@ -139,7 +138,7 @@ describe('work', () => {
     'some words over and over': 'refund my order within thirty days ',
     'as many words as are looked for': Array.from({ length: 31 }, (_, n) => `w${n}`).join(' '),
   }
-  for (const [name, words] of Object.entries(crafted)) {
+  for (const [name, words] of Object.entries(crafted))
     test(`grows with the text and no faster, for a query of 2,000 characters: ${name}`, () => {
       const work = (chars: number) => countReads(queryOf(words), words.repeat(chars).slice(0, chars))
       const [once, twice, often] = [work(2_000), work(4_000), work(32_000)]
@@ -147,7 +146,6 @@ describe('work', () => {
       expect(twice / once).toBeLessThan(2.3)
       expect(often / once).toBeLessThan(20)
     })
-  }
 
   test('is done for 31 terms at most, whatever the query', () => {
     const widths: number[] = []

@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import type { VectorIndex } from '../../../src/knowledge/indexing/index/vector-index.ts'
+import { labelsOfItems } from '../../../src/knowledge/search/passages.ts'
+import { Search } from '../../../src/knowledge/search/search.ts'
+import { failureOf } from '../../support/failure.ts'
 import { startFakeEmbeddings } from '../../support/fake-embeddings.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 
@@ -30,18 +34,10 @@ const documents = [
   { name: 'Near and not', text: 'The shop is near the station and not far from the harbour.' },
 ]
 
-let service: TestService
-let project: TestProject
-let ids: string[]
-
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-  ids = []
-  for (const document of documents) ids.push(await create(project, document))
-})
-
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
+const ids: string[] = []
+for (const document of documents) ids.push(await create(project, document))
 
 describe('POST /v1/knowledge/search', () => {
   test('answers passages of exactly these fields, the mode, the time it took and how much of the question is covered', async () => {
@@ -65,7 +61,7 @@ describe('POST /v1/knowledge/search', () => {
     })
   })
 
-  for (const mode of ['hybrid', 'vector', 'keyword']) {
+  for (const mode of ['hybrid', 'vector', 'keyword'])
     test(`in ${mode} mode puts the best first, with scores from 0 to 1 that fall`, async () => {
       const { data, mode: used } = await search({ query: 'refund my order', mode, limit: 50 })
       expect(used).toBe(mode)
@@ -74,7 +70,6 @@ describe('POST /v1/knowledge/search', () => {
       expect(scores).toEqual(scores.toSorted((a, b) => b - a))
       for (const score of scores) expect(score > 0 && score <= 1).toBe(true)
     })
-  }
 
   test('answers five passages unless asked for more or fewer, none of them twice', async () => {
     const many = await service.mintProject()
@@ -107,9 +102,8 @@ describe('POST /v1/knowledge/search', () => {
 
   test('answers nothing in a project without knowledge', async () => {
     const empty = await service.mintProject()
-    for (const mode of ['hybrid', 'vector', 'keyword']) {
+    for (const mode of ['hybrid', 'vector', 'keyword'])
       expect(await search({ query: 'anything', mode }, empty)).toMatchObject({ data: [], mode })
-    }
   })
 
   test.each(['?!', '…', '\u200b', ' - '])('finds nothing by a query that says nothing: %j', async (query) => {
@@ -150,9 +144,8 @@ describe('POST /v1/knowledge/search', () => {
   })
 
   test('finds a word in another form, case and with or without accents', async () => {
-    for (const query of ['REFUNDED', 'refunding', 'réfund']) {
+    for (const query of ['REFUNDED', 'refunding', 'réfund'])
       expect((await search({ query, mode: 'keyword' })).data[0]?.itemId).toBe(ids[0] ?? '')
-    }
   })
 
   test('finds by the name and the headings of an item', async () => {
@@ -340,7 +333,7 @@ describe('a query is text, whatever it looks like', () => {
       .slice(0, 2_000),
     '🙂'.repeat(2_000),
   ]
-  for (const mode of ['keyword', 'vector', 'hybrid']) {
+  for (const mode of ['keyword', 'vector', 'hybrid'])
     test(`in ${mode} mode`, async () => {
       for (const query of queries) {
         const answer = await project.send('POST', '/v1/knowledge/search', { query, mode })
@@ -352,7 +345,6 @@ describe('a query is text, whatever it looks like', () => {
         }
       }
     })
-  }
 
   test('words of the query language are words of the text as well', async () => {
     const { data } = await search({ query: 'NEAR AND NOT', mode: 'keyword' })
@@ -360,9 +352,8 @@ describe('a query is text, whatever it looks like', () => {
   })
 
   test('a query without a word finds nothing by keyword', async () => {
-    for (const query of ['?!', '🙂', '"*"', '—']) {
+    for (const query of ['?!', '🙂', '"*"', '—'])
       expect(await search({ query, mode: 'keyword' })).toMatchObject({ data: [], mode: 'keyword' })
-    }
   })
 
   test('2,000 characters are taken, counted as code points, and 2,001 are 400', async () => {
@@ -401,9 +392,8 @@ describe('an embedder that is late or fails', () => {
   test('is asked once for a query that comes again', async () => {
     await withFake(async (late, fake) => {
       const before = fake.requests.length
-      for (let n = 0; n < 3; n++) {
+      for (let n = 0; n < 3; n++)
         expect((await search({ query: 'refund my order', timeoutMs: 5_000 }, late)).mode).toBe('hybrid')
-      }
       expect(fake.requests.length).toBe(before + 1)
     })
   })
@@ -413,7 +403,7 @@ describe('an embedder that is late or fails', () => {
     'a web page': { html: true },
     'a vector of another dimension': { dimensions: 12 },
     'a closed connection': { cut: 'before' },
-  } as const)) {
+  } as const))
     test(`with ${name} is never an error`, async () => {
       await withFake(async (late, fake) => {
         fake.always(misbehaviour)
@@ -422,7 +412,6 @@ describe('an embedder that is late or fails', () => {
         fake.always(null)
       })
     })
-  }
 
   test('a failure is not remembered as the vector of the query', async () => {
     await withFake(async (late, fake) => {
@@ -497,6 +486,41 @@ describe('two projects with the same texts', () => {
       expect(data.filter(({ itemId }) => !own?.includes(itemId))).toEqual([])
     }
   })
+})
+
+test('a text that is changed between finding and reading is searched for again', async () => {
+  const own = await service.mintProject()
+  const id = await create(own, { name: 'Hours', text: 'Open until five.' })
+  const { core, index, database, embedder } = service.services
+  let searches = 0
+  const overtaken: VectorIndex = Object.assign(Object.create(index), {
+    search: async () => {
+      const labels = await labelsOfItems(database.read, own.projectId, [id])
+      if (++searches === 1) await own.send('PATCH', `/v1/knowledge/${id}`, { text: 'Open until six.' })
+      return labels.map((label) => ({ label, similarity: 1 }))
+    },
+  })
+  const search = new Search(core, { embedder, index: overtaken })
+  const request = { query: 'How long are you open?', mode: 'vector', timeoutMs: 10_000 } as const
+  const { answer } = await search.search(own.projectId, request)
+  expect(answer.data.map(({ text }) => text)).toEqual(['Open until six.'])
+  search.close()
+})
+
+test('searches beyond 256 at once are refused, and each gives its place back, also one that fails', async () => {
+  const { search, projects } = service.services
+  const deleted = await service.mintProject()
+  await projects.delete(deleted.projectId)
+  const find = ({ projectId }: TestProject) =>
+    search.search(projectId, { query: 'refund order', mode: 'keyword', timeoutMs: 10_000 })
+  const failing = Array.from({ length: 256 }, () => failureOf(find(deleted)))
+  expect(search.isFull).toBe(true)
+  expect(await failureOf(find(project))).toMatchObject({ detail: 'Too many searches are under way.' })
+  for (const failure of await Promise.all(failing))
+    expect(failure).toMatchObject({ detail: 'The project was just deleted.' })
+  expect(search.isFull).toBe(false)
+  for (const { answer } of await Promise.all(Array.from({ length: 256 }, () => find(project))))
+    expect(answer.data[0]?.name).toBe('Refunds')
 })
 
 describe('the log', () => {

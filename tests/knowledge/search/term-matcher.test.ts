@@ -106,9 +106,8 @@ describe('a matcher', () => {
     fc.assert(
       fc.property(sentence, word, separator, sentence, (before, wanted, after, rest) => {
         const mentions = read(wanted, `${before}${wanted}${after}${rest}`)
-        for (const [index, { text }] of readTerms(wanted).entries()) {
+        for (const [index, { text }] of readTerms(wanted).entries())
           expect({ text, isFound: (mentions.counts[index] ?? 0) > 0 }).toEqual({ text, isFound: true })
-        }
       }),
       { numRuns: 2_000 },
     )
@@ -153,9 +152,8 @@ describe('a matcher', () => {
       ['ที่', ['ที่', 'ที่นี่', 'อยู่ที่นี่', 'อยู่ที่']],
       ['불', ['환불', '불', '환불은', '불은']],
     ] as const) {
-      for (const text of texts) {
+      for (const text of texts)
         expect({ text, counts: read(character, text).counts }).toEqual({ text, counts: [1] })
-      }
     }
   })
 
@@ -212,9 +210,8 @@ describe('forms of a word', () => {
       ['Apple', 'An apple', 0],
       ['pear Apple', 'a Pear, an Apple', 2],
       ['Ärger', 'Der Ärger', 1],
-    ] as const) {
+    ] as const)
       expect(read(query, text).cased).toBe(cased)
-    }
   })
 })
 
@@ -229,7 +226,7 @@ describe('a slip of the pen', () => {
     'a letter too many': (word, at, letter) => word.slice(0, at) + letter + word.slice(at),
     'a letter too few': (word, at) => word.slice(0, at) + word.slice(at + 1),
   }
-  for (const [name, slip] of Object.entries(slips)) {
+  for (const [name, slip] of Object.entries(slips))
     test(`of ${name} leaves a word alike enough to count`, () => {
       fc.assert(
         fc.property(long, fc.nat(), letter, (word, at, letter) => {
@@ -238,7 +235,6 @@ describe('a slip of the pen', () => {
         }),
       )
     })
-  }
 
   test('is less alike than the word itself would be, and other words are not alike', () => {
     expect(read('delivery', 'delivrey').likeness[0]).toBeLessThan(1)
@@ -250,8 +246,7 @@ describe('a slip of the pen', () => {
     for (const [query, text] of [
       ['возвраты', 'вазвраты'],
       ['επιστροφή', 'επιστροφές'],
-    ] as const) {
+    ] as const)
       expect(read(query, text).likeness[0]).toBeGreaterThanOrEqual(likenessMin)
-    }
   })
 })

@@ -91,6 +91,7 @@ async function checkFigures(world: World): Promise<void> {
   expect(others).toEqual({
     evaluation: countsOf(all.map(evaluationOf)),
     endedReason: countsOf(all.map(({ call }) => call.endedReason)),
+    agentVersion: countsOf(all.map(({ details }) => details.agent?.version ?? null)),
     source: countsOf(all.map(({ details }) => details.source)),
     assignee: countsOf(all.map(({ details }) => details.review?.assignee ?? null)),
     label: countsOf(all.flatMap(({ details }) => details.review?.labels ?? [])),

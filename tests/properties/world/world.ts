@@ -1,10 +1,9 @@
 import { expect } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import type { Chance } from '../../../scripts/torture/chance.ts'
 import type { Call, CallChange, CallDetails } from '../../../src/calls/schemas.ts'
 import type { KnownCall } from '../../calls/rules.ts'
+import { freshFolder } from '../../support/at-end.ts'
 import { type Receiver, receiverEnv, startReceiver } from '../../support/receiver.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
@@ -18,7 +17,7 @@ export interface Item {
 /** A service, and what it must hold according to its own answers. */
 export class World {
   readonly chance: Chance
-  readonly dataDir = mkdtempSync(join(tmpdir(), 'callbook-world-'))
+  readonly dataDir = freshFolder()
   readonly calls = new Map<string, KnownCall>()
   readonly deleted = new Set<string>()
   /** Calls whose `createdAt` a request has named. */
@@ -114,10 +113,7 @@ export class World {
   /** The service's current answer for a call. */
   async read(id: string): Promise<KnownCall> {
     const path = `/v1/calls/${encodeURIComponent(id)}`
-    return {
-      call: await this.get<Call>(path),
-      details: await this.get<CallDetails>(`${path}/details`),
-    }
+    return { call: await this.get<Call>(path), details: await this.get<CallDetails>(`${path}/details`) }
   }
 
   /** Learns the new state of calls that have just changed. */

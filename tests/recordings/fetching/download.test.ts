@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { download } from '../../../src/recordings/fetching/download.ts'
 import { failureOf, nextAttempt } from '../../../src/recordings/fetching/failure.ts'
 import { expiryOf, SealedAddresses } from '../../../src/recordings/fetching/sealed-addresses.ts'
 import { Addresses } from '../../../src/webhooks/addresses.ts'
 import { madeWav } from '../../support/recordings.ts'
-import { bytes, type FakeStorage, redirect, stalled, startStorage } from './fake-storage.ts'
+import { bytes, redirect, stalled, startStorage } from './fake-storage.ts'
 
 const wav = madeWav()
 const names = new Map([
@@ -16,11 +16,7 @@ const guard = new Addresses({
   listed: { allows: (address) => address === '127.0.0.1' },
   resolve: async (host) => [{ address: names.get(host) ?? host, family: 4 }],
 })
-let storage: FakeStorage
-beforeAll(async () => {
-  storage = await startStorage()
-})
-afterAll(() => storage.close())
+const storage = await startStorage()
 
 async function read(
   url: string,

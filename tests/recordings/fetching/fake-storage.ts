@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { atEnd } from '../../support/at-end.ts'
 
 export interface FakeStorage {
   /** Such as http://127.0.0.1:4321. */
@@ -28,11 +29,13 @@ export async function startStorage(): Promise<FakeStorage> {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests: (path) => requests.filter((request) => pathOf(request) === path),
     answer: (path, answer) => answers.set(path, typeof answer === 'function' ? answer : bytes(answer)),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close: atEnd(
+      () =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve())
+          server.closeAllConnections()
+        }),
+    ),
   }
 }
 

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import type { WebhookPlatform } from '../../../src/sources/catalog.ts'
 import { addSource } from '../../sources/deliver.ts'
+import { freshFolder } from '../../support/at-end.ts'
 import { startConsole } from '../../support/console.ts'
 import { spawnService } from '../../support/process.ts'
 import { madeWav } from '../../support/recordings.ts'
@@ -91,11 +91,6 @@ describe.skipIf(ofFilesOnly)('fetching', () => {
   // Platforms sign the time.
   beforeEach(() => {
     aheadMs = 0
-  })
-  afterAll(async () => {
-    await service.stop()
-    await api.close()
-    await storage.close()
   })
 
   /** An event of each platform that names a recording, and how its API is asked. */
@@ -572,40 +567,56 @@ describe.skipIf(ofFilesOnly)('fetching', () => {
     ).rejects.toThrow()
     expect(sources.change(project.projectId, made.id, { apiKey: 'two words' })).rejects.toThrow()
   })
+
+  test('the key of a source is sent to no host that was named without it', async () => {
+    const project = await keepingProject()
+    const { sources, fetchQueue } = service.services
+    const path = '/v1/convai/conversations/elevenlabs-1/audio'
+    const source = await addSource(service, project, 'elevenlabs', { apiKey, host: 'api.eu.example.com' })
+    const change = async (options: Record<string, string>) =>
+      (await sources.change(project.projectId, source.id, options)).hasApiKey
+    expect(await change({ metadata: 'keep', host: 'api.eu.example.com' })).toBe(true)
+    expect(await change({ host: api.origin })).toBe(false)
+    expect((await sources.open(source.id)).options).toEqual({ metadata: 'keep', host: api.origin })
+    api.answer(path, wav)
+    const before = api.requests(path).length
+    await source.send(platforms.elevenlabs?.event('') ?? {})
+    expect((await becomes(project, 'elevenlabs-1', 'failed')).reason).toContain('no API key of ElevenLabs')
+    expect(api.requests(path)).toHaveLength(before)
+    expect(await change({ host: 'api.eu.example.com', apiKey })).toBe(true)
+    expect(await change({ host: api.origin, apiKey })).toBe(true)
+    expect(await fetchQueue.tryAgain(project.projectId)).toEqual({ queued: 1 })
+    await becomes(project, 'elevenlabs-1', 'kept')
+  })
 })
 
 test.skipIf(ofFilesOnly).each(['SIGTERM', 'SIGKILL'] as const)(
   '%s in the middle leaves the recording waiting, and nothing in the folder after the next start',
   async (signal) => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+    const dataDir = freshFolder()
     const slow = await startStorage()
     const long = madeWav(500_000)
     slow.answer('/slow', stalled(long))
-    try {
-      service = await startService({ env, dataDir })
-      const project = await keepingProject()
-      await service.stop()
-      const child = await spawnService({ ...env, DATA_DIR: dataDir })
-      const headers = { authorization: `Bearer ${project.ingestKey}`, 'content-type': 'application/json' }
-      const body = JSON.stringify({ details: { recordingUrl: `${slow.origin}/slow` } })
-      await fetch(`${child.url}/ingest/calls/slow`, { method: 'PUT', headers, body })
-      await until(() => incoming().length === 1)
-      child.kill(signal)
-      await child.exited
-      expect(incoming()).toHaveLength(signal === 'SIGKILL' ? 1 : 0)
-      slow.answer('/slow', status(404))
-      service = await startService({ env, dataDir })
-      const ask = (path: string) =>
-        fetch(service.url + path, { headers: { authorization: `Bearer ${project.key}` } })
-      expect((await (await ask('/v1/calls/slow/details')).json()).recording.state).toBe('waiting')
-      await until(() => slow.requests('/slow').length === 2 && incoming().length === 0)
-      slow.answer('/slow', long)
-      await until(async () => (await ask('/v1/calls/slow/recording')).status === 200)
-      await service.stop()
-    } finally {
-      await slow.close()
-      rmSync(dataDir, { recursive: true, force: true })
-    }
+
+    service = await startService({ env, dataDir })
+    const project = await keepingProject()
+    await service.stop()
+    const child = await spawnService({ ...env, DATA_DIR: dataDir })
+    const headers = { authorization: `Bearer ${project.ingestKey}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ details: { recordingUrl: `${slow.origin}/slow` } })
+    await fetch(`${child.url}/ingest/calls/slow`, { method: 'PUT', headers, body })
+    await until(() => incoming().length === 1)
+    child.kill(signal)
+    await child.exited
+    expect(incoming()).toHaveLength(signal === 'SIGKILL' ? 1 : 0)
+    slow.answer('/slow', status(404))
+    service = await startService({ env, dataDir })
+    const ask = (path: string) =>
+      fetch(service.url + path, { headers: { authorization: `Bearer ${project.key}` } })
+    expect((await (await ask('/v1/calls/slow/details')).json()).recording.state).toBe('waiting')
+    await until(() => slow.requests('/slow').length === 2 && incoming().length === 0)
+    slow.answer('/slow', long)
+    await until(async () => (await ask('/v1/calls/slow/recording')).status === 200)
+    await service.stop()
   },
-  60_000,
 )

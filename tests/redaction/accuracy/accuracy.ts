@@ -81,12 +81,10 @@ export function measureAccuracy(dialogues: readonly Turn[][], set: FormSet): Rec
       }
     }
   }
-  const accuracies = [...counts].map(([kind, { wanted, found, marks, right }]) => {
-    return [
-      kind,
-      { wanted, recall: found / Math.max(1, wanted), precision: right / Math.max(1, marks) },
-    ] as const
-  })
+  const accuracies = [...counts].map(
+    ([kind, { wanted, found, marks, right }]) =>
+      [kind, { wanted, recall: found / Math.max(1, wanted), precision: right / Math.max(1, marks) }] as const,
+  )
   return Object.fromEntries(accuracies)
 }
 
@@ -109,9 +107,11 @@ function plantInto(content: string, real: Span[], { set, random }: { set: FormSe
 }
 
 function realNumbersIn(content: string): Span[] {
-  return [...content.matchAll(realNumbers)].map(({ 0: number, index: start }) => {
-    return { kind: 'phone', start, end: start + number.length }
-  })
+  return [...content.matchAll(realNumbers)].map(({ 0: number, index: start }) => ({
+    kind: 'phone',
+    start,
+    end: start + number.length,
+  }))
 }
 
 /** The spans that a text's marks replace. */

@@ -1,22 +1,14 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  CommandLine,
-  commandsTimeoutMs,
-  fileOf,
-  linesOf,
-  newFolder,
-  removeFolders,
-  withService,
-} from '../../support/command-line.ts'
+import { freshFolder } from '../../support/at-end.ts'
+import { CommandLine, fileOf, linesOf, withService } from '../../support/command-line.ts'
 import { repository } from '../../support/process.ts'
+import { skipped } from '../../support/skipped.ts'
 import { until } from '../../support/until.ts'
 
 const sampleFile = join(repository, '../shared/data/calls.jsonl')
 const callsMax = 300
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
 
 describe('callbook calls', () => {
   test('calls that are imported, exported and imported elsewhere keep every field', async () => {
@@ -31,7 +23,7 @@ describe('callbook calls', () => {
       value: { imported: calls.length, updated: 0, failed: 0 },
     })
 
-    const first = await callbook.run(['calls', 'export', '--project', 'A'])
+    const first = await callbook.spawned(['calls', 'export', '--project', 'A'])
     const exported = first.out
       .trimEnd()
       .split('\n')
@@ -140,6 +132,18 @@ describe('callbook calls', () => {
     expect(ran.value).toMatchObject({ imported: 2, failed: 1, errors: [{ line: 2 }] })
   })
 
+  test('texts over 64 KiB are cut with a mark, and their calls are imported', async () => {
+    const callbook = new CommandLine()
+    await callbook.project()
+    const file = fileOf(linesOf([{ id: 'a', status: 'completed', summary: 'x'.repeat(70_000) }]))
+    const ran = await callbook.json(['calls', 'import', file, '--project', 'Acme'])
+    expect([ran.code, ran.value]).toMatchObject([0, { imported: 1, failed: 0 }])
+    const { value } = await callbook.json(['calls', 'export', '--project', 'Acme'])
+    expect(value).toMatchObject([
+      { status: 'completed', summary: expect.stringMatching(/^x{65526} … \[cut\]$/) },
+    ])
+  })
+
   test('export and import keep what belongs to a call: details, metadata, and the time of the newest event', async () => {
     const callbook = new CommandLine()
     await callbook.project('A')
@@ -211,7 +215,7 @@ describe('callbook calls', () => {
     const callbook = new CommandLine()
     await callbook.project('A')
     await callbook.project('B')
-    const call = { id: 'big', summary: 'x'.repeat(8_388_000) }
+    const call = { id: 'big', callAnalysis: { text: 'x'.repeat(8_388_000) } }
     const changes = Array.from({ length: 30 }, (_, n) => ({ id: 'big', duration: n + 1 }))
     const { value } = await callbook.json(['calls', 'import', '-', '--project', 'A'], {
       stdin: linesOf([call, ...changes]),
@@ -241,8 +245,8 @@ describe('callbook calls', () => {
   })
 
   test.each([
-    ['a missing file', () => join(newFolder(), 'none.jsonl'), /none\.jsonl: no such file/],
-    ['a folder', newFolder, /it is a folder/],
+    ['a missing file', () => join(freshFolder(), 'none.jsonl'), /none\.jsonl: no such file/],
+    ['a folder', freshFolder, /it is a folder/],
   ])('%s is one sentence', async (_, path, message) => {
     const callbook = new CommandLine()
     await callbook.project()
@@ -301,7 +305,7 @@ function sampleCalls(): Record<string, unknown>[] {
     const lines = readFileSync(sampleFile, 'utf8').split('\n', callsMax)
     return lines.map((line) => JSON.parse(line))
   }
-  console.info(`${sampleFile} is not there: calls made up by the test are used instead`)
+  skipped(`there is no ${sampleFile}; calls made up by the test are used instead`)
   return Array.from({ length: callsMax }, (_, i) => ({
     id: `call-${i}`,
     status: i % 7 === 0 ? 'live' : 'completed',

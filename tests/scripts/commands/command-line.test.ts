@@ -1,11 +1,9 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { freshFolder } from '../../support/at-end.ts'
 import { asCommand } from '../../support/command.ts'
-import { CommandLine, commandsTimeoutMs, newFolder, removeFolders } from '../../support/command-line.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
+import { CommandLine } from '../../support/command-line.ts'
 
 describe('every command', () => {
   const commands = [
@@ -46,12 +44,29 @@ describe('every command', () => {
     expect(readdirSync(callbook.dataDir)).toEqual([])
   })
 
+  test('the help says what starts the service', async () => {
+    const { code, out } = await new CommandLine().run(['--help'])
+    expect([code, out.replace(/\s+/g, ' ')]).toEqual([
+      0,
+      expect.stringContaining('None of these commands starts the service: `bun start` does'),
+    ])
+  })
+
+  test.each(['alert', 'project', 'person', 'source', 'webhook'])(
+    '%s has one word for removing',
+    async (noun) => {
+      const { out } = await new CommandLine().run([noun, '--help'])
+      expect(out).toMatch(/\n {2}remove /)
+      expect(out).not.toContain('|delete')
+      expect((await new CommandLine().run([noun, 'delete', 'x'])).err).toContain("unknown command 'delete'")
+    },
+  )
+
   test.each([
     [[]],
     [['nonsense']],
     [['project']],
     [['project', 'create']],
-    [['project', 'create', 'a', 'b']],
     [['project', 'list', '--nonsense']],
     [['project', 'rename', 'p']],
     [['project', 'remove', 'p']],
@@ -81,7 +96,7 @@ describe('every command', () => {
     [['index', 'rebuild']],
     [['backup', 'OUT']],
   ])('%p says where it found no database, and makes none', async (args) => {
-    const [there, out] = [join(newFolder(), 'mistyped'), join(newFolder(), 'out')]
+    const [there, out] = [join(freshFolder(), 'mistyped'), join(freshFolder(), 'out')]
     const given = args.map((arg) => (arg === 'OUT' ? out : arg))
     const { code, out: answer, err } = await new CommandLine(there).run(given, { env: { DATADIR: '/data' } })
     expect({ code, answer }).toEqual({ code: 1, answer: '' })
@@ -125,11 +140,11 @@ describe('every command', () => {
   })
 
   test('only their owner can read the files that it creates', async () => {
-    const backup = join(newFolder(), 'backup')
+    const backup = join(freshFolder(), 'backup')
     await (await new CommandLine().withDatabase()).run(['backup', backup])
     const callbook = new CommandLine()
     await callbook.run(['restore', backup])
-    await callbook.run(['project', 'create', 'Acme'])
+    await callbook.spawned(['project', 'create', 'Acme'])
     expect(statSync(join(callbook.dataDir, 'callbook.db')).mode & 0o077).toBe(0)
     expect(statSync(join(callbook.dataDir, 'indexes')).mode & 0o077).toBe(0)
   })

@@ -1,12 +1,10 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
-import { CommandLine, commandsTimeoutMs, removeFolders, withService } from '../../support/command-line.ts'
+import { CommandLine, withService } from '../../support/command-line.ts'
+import { startFakeChat } from '../../support/fake-chat.ts'
 import { startFakeEmbeddings } from '../../support/fake-embeddings.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
 
 describe('callbook doctor', () => {
   const all = ['configuration', 'addon', 'database', 'embedding', 'index', 'recordings']
@@ -17,7 +15,7 @@ describe('callbook doctor', () => {
       expect(value.filter((check: { ok: boolean }) => !check.ok)).toEqual([])
       expect(code).toBe(0)
       expect(value.map((check: { check: string }) => check.check)).toEqual(all)
-      const text = await callbook.run(['doctor'])
+      const text = await callbook.spawned(['doctor'])
       expect(text.out.split('\n').filter((one) => one.startsWith('✓'))).toHaveLength(all.length)
     })
   })
@@ -35,6 +33,24 @@ describe('callbook doctor', () => {
         200,
         { problem: expect.stringContaining('Litestream') },
       ])
+    })
+  })
+
+  test('the analysis model is asked for a word, where there is one', async () => {
+    const chat = await startFakeChat({ model: 'judge-1' })
+    const env = { ANALYSIS_MODEL: 'judge-1', ANALYSIS_ENDPOINT: chat.url }
+    const callbook = await new CommandLine().withDatabase()
+    const checked = async () => {
+      const { code, value } = await callbook.json(['doctor'], { env })
+      return { code, ...value.find(({ check }: { check: string }) => check === 'analysis') }
+    }
+    expect(await checked()).toMatchObject({ code: 0, ok: true, detail: expect.stringContaining(chat.url) })
+    await chat.stop()
+    expect(await checked()).toMatchObject({
+      code: 1,
+      ok: false,
+      detail: expect.stringContaining('cannot be reached'),
+      advice: expect.stringContaining('ANALYSIS_ENDPOINT'),
     })
   })
 
@@ -91,16 +107,13 @@ describe('callbook doctor', () => {
     const callbook = await new CommandLine().withDatabase()
     const env = { EMBEDDING_PROVIDER: 'huggingface', EMBEDDING_ENDPOINT: provider.url }
     const checkOf = async () => (await callbook.json(['doctor'], { env })).value[3]
-    try {
-      expect(await checkOf()).toMatchObject({ check: 'embedding', ok: true })
-      provider.always({ status: 401, body: { error: 'Invalid credentials' } })
-      expect(await checkOf()).toMatchObject({
-        check: 'embedding',
-        ok: false,
-        advice: expect.stringContaining('HF_TOKEN'),
-      })
-    } finally {
-      await provider.stop()
-    }
+
+    expect(await checkOf()).toMatchObject({ check: 'embedding', ok: true })
+    provider.always({ status: 401, body: { error: 'Invalid credentials' } })
+    expect(await checkOf()).toMatchObject({
+      check: 'embedding',
+      ok: false,
+      advice: expect.stringContaining('HF_TOKEN'),
+    })
   })
 })

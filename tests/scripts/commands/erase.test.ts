@@ -1,10 +1,7 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { CommandLine, commandsTimeoutMs, fileOf, linesOf, removeFolders } from '../../support/command-line.ts'
+import { describe, expect, test } from 'bun:test'
+import { CommandLine, fileOf, linesOf } from '../../support/command-line.ts'
 import { startService } from '../../support/service.ts'
 import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
 
 async function withCalls(callbook: CommandLine, word: string): Promise<string> {
   const id = await callbook.project('Acme')
@@ -29,7 +26,7 @@ describe('callbook erase and hold', () => {
     const set = ['hold', 'set', '--project', 'Acme', '--call', 'b', '--reason', 'Court order 7']
     const { value: hold } = await callbook.json(set)
     expect(hold).toMatchObject({ callId: 'b', number: null, reason: 'Court order 7' })
-    expect((await callbook.run(['hold', 'list', '--project', id])).out).toContain('Court order 7')
+    expect((await callbook.spawned(['hold', 'list', '--project', id])).out).toContain('Court order 7')
     expect(await erase(...number)).toMatchObject({
       code: 0,
       err: '',

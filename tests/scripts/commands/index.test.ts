@@ -1,17 +1,8 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import {
-  CommandLine,
-  commandsTimeoutMs,
-  fileOf,
-  removeFolders,
-  withService,
-} from '../../support/command-line.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
+import { CommandLine, fileOf, withService } from '../../support/command-line.ts'
 
 describe('callbook index', () => {
   async function filled(): Promise<CommandLine> {
@@ -49,7 +40,7 @@ describe('callbook index', () => {
     writeFileSync(path, bytes)
     const corrupt = await callbook.json(['index', 'verify'])
     expect(corrupt).toMatchObject({ code: 1, value: [{ ok: false, problem: expect.any(String) }] })
-    expect((await callbook.run(['index', 'verify'])).err).toContain(
+    expect((await callbook.spawned(['index', 'verify'])).err).toContain(
       'bun callbook index rebuild --project prj_',
     )
     const doctor = await callbook.json(['doctor'])
@@ -78,9 +69,8 @@ describe('callbook index', () => {
   test('a running service is asked to rebuild, and has saved when the command ends', async () => {
     const callbook = await filled()
     await withService(async () => {
-      for (const name of readdirSync(join(callbook.dataDir, 'indexes'))) {
+      for (const name of readdirSync(join(callbook.dataDir, 'indexes')))
         writeFileSync(join(callbook.dataDir, 'indexes', name), 'damaged')
-      }
       const { code, value, err } = await callbook.json(['index', 'rebuild', '--project', 'Acme'])
       expect({ code, err }).toEqual({ code: 0, err: '' })
       expect(value).toMatchObject([{ ok: true, rowsNotInFile: 0 }])

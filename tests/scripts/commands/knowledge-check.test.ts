@@ -1,8 +1,5 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { commandsTimeoutMs, fileOf, linesOf, removeFolders, withService } from '../../support/command-line.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
+import { expect, test } from 'bun:test'
+import { fileOf, linesOf, withService } from '../../support/command-line.ts'
 
 test('callbook knowledge check counts the questions whose item is found, and fails below the least share', async () => {
   await withService(async ({ mintProject }, callbook) => {
@@ -67,7 +64,15 @@ test('callbook knowledge check counts the questions whose item is found, and fai
     expect((await callbook.run(['knowledge', 'check', '/none', '--project', project.id])).err).toContain(
       'no such file',
     )
-    const share = await callbook.run(['knowledge', 'check', '-', '--project', project.id, '--min-hit5', '90'])
+    const share = await callbook.spawned([
+      'knowledge',
+      'check',
+      '-',
+      '--project',
+      project.id,
+      '--min-hit5',
+      '90',
+    ])
     expect([share.code, share.err]).toEqual([1, '--min-hit5 must be a number from 0 to 1, such as 0.9.\n'])
   })
 })

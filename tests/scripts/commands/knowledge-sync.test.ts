@@ -1,20 +1,12 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { itemIdOf } from '../../../scripts/commands/knowledge-sync.ts'
-import {
-  CommandLine,
-  commandsTimeoutMs,
-  newFolder,
-  removeFolders,
-  withService,
-} from '../../support/command-line.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
+import { freshFolder } from '../../support/at-end.ts'
+import { CommandLine, withService } from '../../support/command-line.ts'
 
 function documents(): string {
-  const folder = newFolder()
+  const folder = freshFolder()
   mkdirSync(join(folder, 'deep'))
   writeFileSync(join(folder, 'refunds.md'), '# Refund policy\n\nWe refund any order.\n')
   writeFileSync(join(folder, 'hours.txt'), 'Nine to five.\r\n')
@@ -23,6 +15,42 @@ function documents(): string {
 }
 
 describe('callbook knowledge sync', () => {
+  test('names the items of equal text that no sync made, and deletes these alone if it is asked to', async () => {
+    await withService(async ({ mintProject }, callbook) => {
+      const project = await mintProject()
+      const folder = documents()
+      const run = (verb: string, ...more: string[]) =>
+        callbook.run(['knowledge', verb, folder, '--project', project.id, ...more])
+      const names = async () =>
+        ((await (await project.fetch('/v1/knowledge')).json()) as { name: string }[])
+          .map(({ name }) => name)
+          .toSorted()
+      await project.send('POST', '/v1/knowledge', { name: 'Own', text: 'Own.' })
+      await run('import')
+      expect((await run('sync', '--name', 'other')).out).toContain('--replace-imported deletes them')
+      const named = await run('sync')
+      expect([named.code, named.out]).toEqual([
+        0,
+        expect.stringMatching(/^No sync made these.*Refund policy \(kn_/),
+      ])
+      expect(await names()).toHaveLength(10)
+      const { value } = await callbook.json([
+        'knowledge',
+        'sync',
+        folder,
+        '--project',
+        project.id,
+        '--replace-imported',
+      ])
+      expect(value).toMatchObject({ unchanged: 3, deleted: 3, imported: [{}, {}, {}] })
+      expect(await names()).toEqual([
+        'Own',
+        ...['Refund policy', 'Trains', 'hours'].flatMap((name) => [name, name]),
+      ])
+      expect((await run('sync')).out).not.toContain('No sync made these')
+    })
+  })
+
   test('makes the project equal the folder, and a second run changes nothing', async () => {
     await withService(async ({ mintProject }, callbook) => {
       const project = await mintProject()
@@ -76,10 +104,10 @@ describe('callbook knowledge sync', () => {
   test('takes a file before a link to it, and says nothing of bad files where there are none', async () => {
     await withService(async ({ mintProject }, callbook) => {
       const project = await mintProject()
-      const folder = newFolder()
+      const folder = freshFolder()
       for (const name of ['a-link.md', 'z-link.md']) symlinkSync('middle.md', join(folder, name))
       writeFileSync(join(folder, 'middle.md'), '# Refunds\n\nWe refund any order.\n')
-      const { code, out } = await callbook.run(['knowledge', 'sync', folder, '--project', project.id])
+      const { code, out } = await callbook.spawned(['knowledge', 'sync', folder, '--project', project.id])
       expect([code, out]).toEqual([
         0,
         expect.stringMatching(/: 1 item created, 0 changed, 0 unchanged, 0 deleted \([\d.]+ s\)\.$/m),
@@ -92,9 +120,9 @@ describe('callbook knowledge sync', () => {
   test('reads MDX and reStructuredText, and lists what it passes over', async () => {
     await withService(async ({ mintProject }, callbook) => {
       const project = await mintProject()
-      const outside = newFolder()
+      const outside = freshFolder()
       writeFileSync(join(outside, '.env'), 'HF_TOKEN=hf_never-store-this')
-      const folder = newFolder()
+      const folder = freshFolder()
       mkdirSync(join(folder, '.git'))
       writeFileSync(join(folder, '.env'), 'KEY=never-store-this')
       writeFileSync(join(folder, 'logo.png'), 'png')

@@ -1,23 +1,14 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  CommandLine,
-  commandsTimeoutMs,
-  fileOf,
-  newFolder,
-  removeFolders,
-  withService,
-} from '../../support/command-line.ts'
+import { freshFolder } from '../../support/at-end.ts'
+import { CommandLine, fileOf, withService } from '../../support/command-line.ts'
 import { makeDocx, makePdf, paragraph } from '../../support/files.ts'
 import { until } from '../../support/until.ts'
 
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
-
 describe('callbook knowledge', () => {
   function documents(): string {
-    const folder = newFolder()
+    const folder = freshFolder()
     mkdirSync(join(folder, 'deep', 'deeper'), { recursive: true })
     mkdirSync(join(folder, '.hidden'))
     const write = (name: string, content: string | Uint8Array) => writeFileSync(join(folder, name), content)
@@ -50,9 +41,8 @@ describe('callbook knowledge', () => {
       const { value: key } = await callbook.json(['key', 'create', '--project', id, '--name', 'x'])
       const response = await fetch(`${url}/v1/knowledge`, { headers: { authorization: `Bearer ${key.key}` } })
       const items = (await response.json()) as { id: string; text: string }[]
-      for (const item of value.items) {
+      for (const item of value.items)
         expect(items.find((one) => one.id === item.id)?.text).toBe(readFileSync(item.path, 'utf8'))
-      }
       const again = await callbook.json(['knowledge', 'import', folder, '--project', id])
       expect(again.value).toMatchObject({ imported: 0, unchanged: 4, failed: 0 })
     }, callbook.dataDir)
@@ -61,7 +51,7 @@ describe('callbook knowledge', () => {
   test('bad files are reported by path and skipped, the others are imported, and the exit code is 1', async () => {
     const callbook = new CommandLine()
     await callbook.project()
-    const folder = newFolder()
+    const folder = freshFolder()
     const bad: [string, string | Uint8Array, RegExp][] = [
       ['blank.md', ' \n\t\n', /no text/],
       ['empty.md', '', /no text/],
@@ -74,10 +64,8 @@ describe('callbook knowledge', () => {
     const other = fileOf('x', 'page.png')
     const none = join(folder, 'none.md')
     const ran = await callbook.json(
-      ['knowledge', 'import', folder, other, none, newFolder(), '--project', 'Acme'],
-      {
-        env: { KNOWLEDGE_TEXT_MAX_BYTES: '1000' },
-      },
+      ['knowledge', 'import', folder, other, none, freshFolder(), '--project', 'Acme'],
+      { env: { KNOWLEDGE_TEXT_MAX_BYTES: '1000' } },
     )
     expect(ran.code).toBe(1)
     expect(ran.value).toMatchObject({ imported: 1, failed: bad.length + 3 })
@@ -93,7 +81,7 @@ describe('callbook knowledge', () => {
   test('files that people write are imported as Markdown', async () => {
     const callbook = new CommandLine()
     const id = await callbook.project()
-    const folder = newFolder()
+    const folder = freshFolder()
     writeFileSync(join(folder, 'a.csv'), 'Plan,Price\nBasic,10\n')
     writeFileSync(join(folder, 'b.docx'), makeDocx(paragraph('Within 30 days.')))
     writeFileSync(join(folder, 'c.html'), '<title>Hours</title><main><h2>When</h2><p>Nine to five.</main>')
@@ -120,8 +108,15 @@ describe('callbook knowledge', () => {
   test('a running service finds what is imported, by keyword and by vector', async () => {
     await withService(async ({ mintProject }, callbook) => {
       const project = await mintProject()
-      const { value } = await callbook.json(['knowledge', 'import', documents(), '--project', project.name])
-      expect(value).toMatchObject({ imported: 4, failed: 0 })
+      const { out } = await callbook.spawned([
+        'knowledge',
+        'import',
+        documents(),
+        '--project',
+        project.name,
+        '--json',
+      ])
+      expect(JSON.parse(out)).toMatchObject({ imported: 4, failed: 0 })
       const search = async (mode: string) => {
         const body = { query: 'refund any order', mode, limit: 1, timeoutMs: 10_000 }
         const response = await project.send('POST', '/v1/knowledge/search', body)

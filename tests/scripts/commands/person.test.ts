@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { CommandLine, commandsTimeoutMs, removeFolders } from '../../support/command-line.ts'
+import { CommandLine } from '../../support/command-line.ts'
 import { startConsole, type TestConsole, type TestPerson } from '../../support/console.ts'
 import { startService, type TestService } from '../../support/service.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
 
 describe('callbook person', () => {
   let service: TestService
@@ -17,7 +14,6 @@ describe('callbook person', () => {
     set = await startConsole(service)
     callbook = new CommandLine(service.dataDir)
   })
-  afterAll(() => service.stop())
 
   test('a new project has no owner unless --owner names one', async () => {
     const free = await callbook.json(['project', 'create', 'of nobody'])
@@ -82,7 +78,7 @@ describe('callbook person', () => {
       value: { id: person.personId, deleted: true },
     })
     expect((await person.fetch('/sessions')).status).toBe(401)
-    expect((await callbook.run(['person', 'remove', person.email, '--yes'])).code).toBe(1)
+    expect((await callbook.spawned(['person', 'remove', person.email, '--yes'])).code).toBe(1)
     const last = await callbook.run(['person', 'remove', set.owner.email, '--yes'])
     expect([last.code, last.err]).toEqual([1, expect.stringContaining('last owner')])
     expect((await set.owner.fetch('/sessions')).status).toBe(200)

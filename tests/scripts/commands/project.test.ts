@@ -1,9 +1,6 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { CommandLine, commandsTimeoutMs, fileOf, linesOf, removeFolders } from '../../support/command-line.ts'
+import { describe, expect, test } from 'bun:test'
+import { CommandLine, fileOf, linesOf } from '../../support/command-line.ts'
 import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
 
 describe('callbook project', () => {
   test('a project is created once, and listed', async () => {
@@ -15,7 +12,21 @@ describe('callbook project', () => {
     expect((await callbook.json(['project', 'list'])).value).toEqual([created.value])
     const again = await callbook.run(['project', 'create', 'Acme Müller', '--json'])
     expect(again).toEqual({ code: 1, out: '', err: 'name: is taken by another project\n' })
-    expect((await callbook.run(['project', 'list'])).out).toContain('Acme Müller')
+    expect((await callbook.spawned(['project', 'list'])).out).toContain('Acme Müller')
+  })
+
+  test('several are created at once, and those before a bad name are told', async () => {
+    const callbook = await new CommandLine().withDatabase()
+    const created = await callbook.json(['project', 'create', 'One', 'Two'])
+    expect(created).toMatchObject({ code: 0, err: '', value: [{ name: 'One' }, { name: 'Two' }] })
+    const partly = await callbook.json(['project', 'create', 'Three', 'Two', 'Four'])
+    expect(partly).toMatchObject({
+      code: 1,
+      value: [{ name: 'Three' }],
+      err: 'Two: name: is taken by another project\n',
+    })
+    const { value: all } = await callbook.json(['project', 'list'])
+    expect(all).toEqual([...created.value, ...partly.value])
   })
 
   test('a blank name is refused', async () => {

@@ -1,16 +1,8 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { FolderOwner } from '../../../src/db/folder-owner.ts'
-import {
-  CommandLine,
-  commandsTimeoutMs,
-  newFolder,
-  removeFolders,
-  withService,
-} from '../../support/command-line.ts'
+import { freshFolder } from '../../support/at-end.ts'
+import { CommandLine, withService } from '../../support/command-line.ts'
 import { spawnService } from '../../support/spawned.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
 
 const create = ['source', 'create', '--project', 'Acme', '--platform']
 
@@ -47,7 +39,9 @@ describe('callbook source', () => {
       expect(failures.value).toMatchObject([
         { callId: 'run-2', field: 'agent', message: 'must be a string', isKept: true },
       ])
-      expect((await callbook.run(['source', 'failures', made.id])).out).toContain('agent must be a string')
+      expect((await callbook.spawned(['source', 'failures', made.id])).out).toContain(
+        'agent must be a string',
+      )
       const again = await callbook.json(['source', 'read-again', made.id])
       expect(again.value).toEqual({ read: 0, failed: 1 })
 
@@ -63,7 +57,7 @@ describe('callbook source', () => {
   })
 
   test('the address is where the folder’s service listens; PUBLIC_URL wins, the service’s and the command’s own', async () => {
-    const callbook = new CommandLine(newFolder())
+    const callbook = new CommandLine(freshFolder())
     const created = async (env: Record<string, string> = {}) => {
       const { value } = await callbook.json(
         ['source', 'create', '--project', 'default', '--platform', 'vapi'],
@@ -115,12 +109,10 @@ describe('callbook source', () => {
       const { out } = await callbook.run(args, { stdin: 'its-secret\nAPIkey\n' })
       expect(out).toMatch(/^LIVEKIT_OBSERVABILITY_URL=http:\/\/127\.0\.0\.1:\d+$/m)
       expect(out).not.toMatch(/its-secret|ingest\/from/)
-      expect(await services.sources.openAll('livekit', 'apiKey', 'APIkey')).toMatchObject([
-        { secrets: ['its-secret'] },
-      ])
+      expect(await services.sources.openByApiKey('APIkey')).toMatchObject([{ secrets: ['its-secret'] }])
       const byOptions = [...create, 'livekit', '--option', 'apiKey=-', '--option', 'apiSecret=-']
       expect((await callbook.run(byOptions, { stdin: 'APIother\nother-secret\n' })).code).toBe(0)
-      const [other] = await services.sources.openAll('livekit', 'apiKey', 'APIother')
+      const [other] = await services.sources.openByApiKey('APIother')
       expect(other).toMatchObject({ secrets: ['other-secret'], options: { apiKey: 'APIother' } })
     })
   })
@@ -186,6 +178,9 @@ describe('callbook source', () => {
       expect((await services.sources.open(id)).options.apiKey).toBe('key-two')
       const bad = await callbook.run(['source', 'set', id, '--option', 'host=https://a.example/b'])
       expect([bad.code, bad.err]).toEqual([1, expect.stringContaining('--option host')])
+      const moved = await callbook.run(['source', 'set', id, '--option', 'host=api.us.vapi.ai'])
+      expect([moved.code, moved.out]).toEqual([0, expect.stringContaining('has no API key')])
+      expect((await services.sources.open(id)).options).toEqual({ host: 'api.us.vapi.ai' })
       const none = await callbook.run(['recording', 'fetch', '--project', project])
       expect([none.code, none.err]).toEqual([1, expect.stringContaining('does not keep recordings')])
       await callbook.run(['project', 'set', project, '--recordings', 'keep'])

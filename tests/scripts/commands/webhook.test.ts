@@ -1,16 +1,8 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import {
-  CommandLine,
-  commandsTimeoutMs,
-  newFolder,
-  removeFolders,
-  withService,
-} from '../../support/command-line.ts'
+import { describe, expect, test } from 'bun:test'
+import { freshFolder } from '../../support/at-end.ts'
+import { CommandLine, withService } from '../../support/command-line.ts'
 import { receiverEnv as env, startReceiver, verify } from '../../support/receiver.ts'
 import { until } from '../../support/until.ts'
-
-setDefaultTimeout(commandsTimeoutMs)
-afterAll(removeFolders)
 
 describe('callbook webhook', () => {
   test('makes, lists, rotates, replays and removes webhooks beside a running service', async () => {
@@ -55,7 +47,7 @@ describe('callbook webhook', () => {
           attempt: 1,
           status: 204,
         })
-        expect((await callbook.run(['webhook', 'deliveries', id])).out).toMatch(
+        expect((await callbook.spawned(['webhook', 'deliveries', id])).out).toMatch(
           /AT +EVENT[\s\S]*call\.completed +1/,
         )
         expect((await callbook.json(['webhook', 'enable', id])).value).toEqual({ id, queued: 0 })
@@ -64,7 +56,7 @@ describe('callbook webhook', () => {
         for (const secret of [made.value.secret, rotated.value.secret])
           expect(JSON.stringify(service.logs)).not.toContain(secret)
       },
-      newFolder(),
+      freshFolder(),
       env,
     )
     await receiver.close()

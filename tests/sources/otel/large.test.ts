@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { KeptSpan } from '../../../src/sources/otel/kept-span.ts'
 import { pipecat } from '../../../src/sources/otel/pipecat.ts'
 import { finished } from '../../../src/threads/time-slices.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { livekitSession, pipecatSession, requestOf, type TestSpan } from './spans.ts'
 
 const spansMax = 5_000
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService()
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService()
+const project = await service.mintProject()
 
 async function send(spans: readonly TestSpan[], traceId: string) {
   const answer = await project.send('POST', '/ingest/otlp/v1/traces', requestOf(spans, traceId))

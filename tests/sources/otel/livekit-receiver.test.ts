@@ -1,12 +1,17 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { BinaryReader } from '@bufbuild/protobuf/wire'
 import { sql } from 'drizzle-orm'
 import { unavailable } from '../../../src/errors.ts'
 import { createServer } from '../../../src/server.ts'
 import { type KeepRecording, LiveKitReceiver } from '../../../src/sources/otel/livekit-receiver.ts'
+import { failureOf } from '../../support/failure.ts'
 import fc from '../../support/fast-check.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { planOf } from '../../support/query-plan.ts'
+import { startService, type TestProject } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+import { hostileRequests } from './hostile.ts'
 import {
   apiKey,
   apiSecret,
@@ -21,12 +26,7 @@ import {
 } from './livekit-requests.ts'
 import { livekitHistory } from './spans.ts'
 
-setDefaultTimeout(60_000)
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 /** A project with a source of its own, and the token of its agents. */
 async function mint(secret = `${apiSecret} ${performance.now()}`.replace(' ', '-')) {
@@ -112,6 +112,7 @@ describe('a token', () => {
     ['never expires', `Bearer ${tokenOf({ exp: undefined })}`],
     ['is not valid yet', `Bearer ${tokenOf({ nbf: seconds + 120 })}`],
     ['has no grant', `Bearer ${tokenOf({ observability: undefined, video: { roomJoin: true } })}`],
+    ['is longer than any', `Bearer ${tokenOf({ name: 'a'.repeat(4_096) })}`],
     ['may not write', `Bearer ${tokenOf({ observability: { write: false } })}`],
   ])('that %s is 401, on every path', async (_, authorization) => {
     const { project } = await mint(apiSecret)
@@ -154,6 +155,75 @@ describe('a token', () => {
 })
 
 describe('a source', () => {
+  /** A source of a project of its own. */
+  async function sourceOf(key: string, secret: string) {
+    const { projectId } = await service.mintProject()
+    await service.services.sources.create(projectId, {
+      platform: 'livekit',
+      secret,
+      options: { apiKey: key },
+    })
+  }
+
+  test('has an API key of its own within its project', async () => {
+    const { sources } = service.services
+    const { project, source } = await mint()
+    const create = (key: string) =>
+      sources.create(project.projectId, { platform: 'livekit', secret: 'a', options: { apiKey: key } })
+    const refusal = {
+      errors: [{ field: 'options.apiKey', message: 'is that of another source of the project' }],
+    }
+    expect(await failureOf(create(apiKey))).toMatchObject(refusal)
+    const other = await create('APIother-of-project')
+    expect(await failureOf(sources.change(project.projectId, other.id, { apiKey }))).toMatchObject(refusal)
+    // Its own is no other's.
+    await sources.change(project.projectId, source.id, { apiKey })
+    await sources.create(project.projectId, { platform: 'vapi', options: { apiKey } })
+  })
+
+  test('that has received something is tried before any number of others, of which 20 are tried', async () => {
+    const key = `API${performance.now()}`
+    const token = (secret: string) => tokenOf({ iss: key }, { secret })
+    const statusFor = async (secret: string) =>
+      (await post(spansOfSession()[0] as Sent, `Bearer ${token(secret)}`)).status
+    await sourceOf(key, 'of-the-first')
+    expect(await statusFor('of-the-first')).toBe(200)
+    await service.services.eventCounts.flush()
+    await sourceOf(key, 'of-the-second')
+    for (let at = 0; at < 19; at++) await sourceOf(key, `made to keep others out ${at}`.replaceAll(' ', '-'))
+    expect(await statusFor('of-the-second')).toBe(200)
+    await service.services.database.write.run(
+      sql`update sources set events = 0 where secret = 'of-the-second'`,
+    )
+    await sourceOf(key, 'one-too-many')
+    expect([await statusFor('of-the-first'), await statusFor('of-the-second')]).toEqual([200, 401])
+  })
+
+  test('is found by an index', async () => {
+    const query = sql`select 1 from sources where platform = 'livekit' and options ->> 'apiKey' = 'a'`
+    expect(await planOf(join(service.dataDir, 'callbook.db'), query)).toContain('INDEX sources_by_api_key')
+  })
+
+  test('is looked for by at most 200 requests that are not verified', async () => {
+    const { sources } = service.services
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const search = spyOn(sources, 'openByApiKey').mockImplementation(async () => {
+      await promise
+      return []
+    })
+    const sent = spansOfSession()[0] as Sent
+    const send = () => post(sent, `Bearer ${tokenOf()}`)
+    const waiting = Array.from({ length: 200 }, send)
+    await until(async () => search.mock.calls.length === 200)
+    expect((await send()).status).toBe(503)
+    search.mockRestore()
+    // Those of another key have room.
+    expect((await post(sent, `Bearer ${tokenOf({ iss: 'APIof-others' })}`)).status).toBe(401)
+    resolve()
+    const answers = await Promise.all(waiting)
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]))
+  })
+
   test('needs an API key, and has no address for webhooks', async () => {
     const { projectId } = await service.mintProject()
     const { sources } = service.services
@@ -210,6 +280,21 @@ describe('one call', () => {
       source: 'livekit',
       direction: 'inbound',
       agent: { id: 'ada' },
+      usage: [
+        {
+          kind: 'llm',
+          provider: 'fake',
+          model: 'fake-1',
+          inputTokens: 40,
+          outputTokens: 12,
+          cachedTokens: 8,
+          cacheWriteTokens: 2,
+          audioInputTokens: 4,
+          audioOutputTokens: 3,
+        },
+        { kind: 'stt', provider: 'fake', model: 'ears-1', seconds: 58 },
+        { kind: 'tts', provider: 'fake', model: 'voice-1', characters: 46, seconds: 4.25, inputTokens: null },
+      ],
       metadata: { jobId, roomId: 'RM_1', inputTokens: 40, outputTokens: 12, models: ['fake-1'] },
     })
     const stored = await service.services.database.read.all(
@@ -338,8 +423,17 @@ describe('a body', () => {
       ]),
       400,
     ],
+    [
+      'a second recording',
+      formOf([
+        ['header', 'application/protobuf', new Uint8Array([0x42, 1, 0x61])],
+        ['audio', 'audio/ogg', new Uint8Array(9)],
+        ['audio', 'audio/ogg', new Uint8Array(9)],
+      ]),
+      400,
+    ],
     ['a history that is no JSON', uploadOf({ history: '{' }), 400],
-    ['a header that is too long', uploadOf({ header: { room_id: 'a'.repeat(2 ** 20) } }), 400],
+    ['a header that is too long', uploadOf({ header: { room_id: 'a'.repeat(2 ** 20) } }), 413],
     ['a history of too many members', uploadOf({ history: `{"items":[${'1,'.repeat(300_000)}1]}` }), 413],
     ['a history that is too long', uploadOf({ history: `{}${' '.repeat(2 ** 25)}` }), 413],
   ])('that cannot be read is refused: %s', async (_, sent, status) => {
@@ -352,17 +446,30 @@ describe('a body', () => {
   })
 })
 
+test.each([
+  ...hostileRequests('livekit-agents', 9).map((each) => ['traces', ...each] as const),
+  ...hostileRequests('chat_history', 6).map((each) => ['logs', ...each] as const),
+])('%s of more fields than anybody sends are refused: %s', async (way, _, body) => {
+  const { token } = await mint()
+  const answer = await post(
+    { way: `${way}/otlp`, type: 'application/x-protobuf', body: new Uint8Array(gzipSync(body)) },
+    `Bearer ${token}`,
+    { 'content-encoding': 'gzip' },
+  )
+  expect(answer.status).toBe(400)
+  expect(statusOf(await answer.bytes()).message).toContain('500000 fields, and 20000 in a span')
+})
+
 describe('a recording', () => {
   /** The service with something that keeps recordings. */
   function keeping(keepRecording: KeepRecording, keeps = true) {
-    const { sources, callSessions, eventCounts } = service.services
-    const livekitReceiver = new LiveKitReceiver({
+    const { core, sources, callSessions, eventCounts } = service.services
+    const livekitReceiver = new LiveKitReceiver(core, {
       sources,
       callSessions,
       counts: eventCounts,
       keepsRecording: async () => keeps,
       keepRecording,
-      now: Date.now,
     })
     const app = createServer({ ...service.services, livekitReceiver }, () => null)
     return (sent: Sent, token: string, body: BodyInit = sent.body) =>

@@ -12,13 +12,7 @@ const startSeconds = 1_700_000_000
 /** A JWT as LiveKit's SDK signs it. */
 export function tokenOf(claims: object = {}, { secret = apiSecret, alg = 'HS256' } = {}): string {
   const seconds = Math.floor(Date.now() / 1_000)
-  const all = {
-    iss: apiKey,
-    nbf: seconds,
-    exp: seconds + 21_600,
-    observability: { write: true },
-    ...claims,
-  }
+  const all = { iss: apiKey, nbf: seconds, exp: seconds + 21_600, observability: { write: true }, ...claims }
   const signed = [{ alg, typ: 'JWT' }, all].map((part) =>
     Buffer.from(JSON.stringify(part)).toString('base64url'),
   )
@@ -129,8 +123,20 @@ export function logOf(
 
 const tags = ['lk.success', 'lk.judge.accuracy:pass', 'language:en', 'appointment:booked']
 const usage = [
-  { type: 'llm_usage', provider: 'fake', model: 'fake-1', input_tokens: 40, output_tokens: 12 },
-  { type: 'tts_usage', provider: 'fake', model: 'voice-1', characters_count: 46 },
+  {
+    type: 'llm_usage',
+    provider: 'fake',
+    model: 'fake-1',
+    input_tokens: 40,
+    output_tokens: 12,
+    input_cached_tokens: 8,
+    input_cache_creation_tokens: 2,
+    input_audio_tokens: 4,
+    output_audio_tokens: 3,
+  },
+  { type: 'tts_usage', provider: 'fake', model: 'voice-1', characters_count: 46, audio_duration: 4.25 },
+  { type: 'stt_usage', provider: 'fake', model: 'ears-1', audio_duration: 58 },
+  { type: 'eot_usage', provider: 'fake', model: 'turns-1', total_requests: 3 },
 ]
 /** When each item of the history began, in seconds of the session. */
 const starts = [0.5, 3, 4.25, 5.5, 8, 8.5]

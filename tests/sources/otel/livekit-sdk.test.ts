@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { CallDetails, Turn } from '../../../src/calls/schemas.ts'
 import { encodeStatus } from '../../../src/sources/otel/protobuf.ts'
 import { pythonPackages } from '../../support/packages.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 
 // A session of LiveKit's own SDK, with imitated speech and an imitated model. It sends what it observes by itself: all
 // that it is given is LIVEKIT_OBSERVABILITY_URL, beside the API key and secret that every agent has.
 
 setDefaultTimeout(420_000)
 const script = join(import.meta.dir, 'python/livekit_observed_session.py')
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 /** Runs a session, and hears what is sent on its way to the service, which refuses the first upload as busy. @returns the agent's own history */
 async function observe(folder: string, jobId: string, kind: string, given: Record<string, string>) {

@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { freshFolder } from '../../support/at-end.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
 import { livekitSession, pipecatSession, requestOf } from './spans.ts'
 
 const minute = 60_000
 let now = Date.parse('2026-01-01T00:00:00Z')
-let service: TestService
-let project: TestProject
-beforeAll(async () => {
-  service = await startService({ now: () => now })
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService({ now: () => now })
+const project = await service.mintProject()
 
 /** The first turns of a session that was killed, and its id. */
 async function begin(of = project): Promise<string> {
@@ -127,7 +121,7 @@ test('nor is what was said before a session named a call that was deleted', asyn
 })
 
 test('a restart forgets no session', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+  const dataDir = freshFolder()
   let time = now
   const first = await startService({ dataDir, now: () => time })
   const of = await first.mintProject()

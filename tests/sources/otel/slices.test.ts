@@ -1,42 +1,52 @@
 import { expect, test } from 'bun:test'
-import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { spansOfLogs } from '../../../src/sources/otel/livekit-report.ts'
 import { spansOf } from '../../../src/sources/otel/otlp.ts'
-import { decodeRequest } from '../../../src/sources/otel/protobuf.ts'
+import type { Work } from '../../../src/threads/time-slices.ts'
+import { startService } from '../../support/service.ts'
+import { message, requestIn } from './hostile.ts'
 
-const records = 100
+const service = await startService()
 
-function message(field: number, ...parts: Uint8Array[]): Uint8Array {
-  return new BinaryWriter().tag(field, WireType.LengthDelimited).bytes(Buffer.concat(parts)).finish()
-}
-
-/** A request of records with very many attributes of two bytes. @param attributes their field in a record */
-function requestOf(scope: string, attributes: number): Uint8Array {
-  const attribute = message(attributes)
-  const record = Buffer.concat(Array.from({ length: 40_000 }, () => attribute))
-  const name = message(1, Buffer.from(scope))
-  return message(
-    1,
-    message(2, message(1, name), ...Array.from({ length: records }, () => message(2, record))),
-  )
-}
-
-async function turnsDuring(work: Promise<unknown>): Promise<number> {
-  let turns = 0
-  let isDone = false
-  const count = () => {
-    turns++
-    if (!isDone) setImmediate(count)
-  }
-  setImmediate(count)
-  await work
-  isDone = true
-  return turns
-}
+const empty = message(3)
+const record = message(2, Buffer.alloc(10_000 * empty.byteLength, empty))
 
 test.each([
-  ['spans', () => spansOf(decodeRequest(requestOf('livekit-agents', 9)), new Set(['livekit-agents']))],
-  ['logs', () => spansOfLogs(requestOf('chat_history', 6))],
-])('few %s of very many attributes let others have a turn in between', async (_, read) => {
-  expect(await turnsDuring(read())).toBeGreaterThan(records / 4)
+  ['spans', 'livekit-agents', (bytes: Uint8Array) => spansOf(bytes, new Set(['livekit-agents']))],
+  ['logs', 'chat_history', spansOfLogs],
+] as const)('%s pause at every record, and every 1,000 fields beside them', (_, scope, read) => {
+  const skipped = Buffer.alloc(200_000 * empty.byteLength, message(15))
+  const bytes = Buffer.concat([requestIn(scope, ...Array.from({ length: 20 }, () => record)), skipped])
+  let pauses = 0
+  const work: Work<unknown> = read(new Uint8Array(bytes))
+  while (!work.next().done) pauses++
+  expect(pauses).toBeGreaterThanOrEqual(200 + 20)
+})
+
+/** Takes longer than a slice between its beginning and its end, which it notes. */
+function* noting(name: string, notes: string[]): Work<void> {
+  notes.push(`${name} begins`)
+  for (let step = 0; step < 3; step++) {
+    const endsAt = performance.now() + 6
+    while (performance.now() < endsAt) notes.length
+    yield
+  }
+  notes.push(`${name} ends`)
+}
+
+test('large requests of a sender are read one at a time, in turns with those of others', async () => {
+  const { callSessions } = service.services
+  const large = new Uint8Array(1_000_000)
+  const notes: string[] = []
+  const read = (sender: string, name: string, bytes = large) =>
+    callSessions.read(sender, bytes, noting(name, notes))
+  await Promise.all([
+    read('a', 'one'),
+    read('a', 'two'),
+    read('a', 'small', new Uint8Array(9)),
+    read('b', 'other'),
+  ])
+  const at = (note: string) => notes.indexOf(note)
+  expect(at('two begins')).toBeGreaterThan(at('one ends'))
+  expect(at('other begins')).toBeLessThan(at('one ends'))
+  expect(at('small begins')).toBeLessThan(at('one ends'))
 })

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { decodeRequest, decodeSpan } from '../../../src/sources/otel/protobuf.ts'
+import { RequestDecoder } from '../../../src/sources/otel/protobuf.ts'
+import { finished } from '../../../src/threads/time-slices.ts'
 import fc from '../../support/fast-check.ts'
 
 type Value = string | number | boolean
@@ -75,169 +76,17 @@ function hex(id: string): string {
   return Buffer.from(id.padEnd(8, '.').slice(0, 8)).toString('hex')
 }
 
-const lk = (span: Omit<TestSpan, 'scope'>): TestSpan => ({ scope: 'livekit-agents', ...span })
 const secret = 'never-store-this'
 
+function spansIn(file: string): Omit<TestSpan, 'scope'>[] {
+  return JSON.parse(readFileSync(resolve(import.meta.dir, file), 'utf8'))
+}
+
 /** A session with a greeting, words before a tool, an interruption, a transfer and a typed message. */
-export const livekitSession: TestSpan[] = [
-  lk({ name: 'session_start', id: 'start', parent: 'session', from: 0, to: 0.1 }),
-  lk({ name: 'agent_speaking', id: 'speak1', parent: 'turn1', from: 0.5, to: 2 }),
-  lk({
-    name: 'agent_turn',
-    id: 'turn1',
-    parent: 'session',
-    from: 0.1,
-    to: 2,
-    attributes: { 'lk.pii.response.text': 'Hello, this is Ada.', 'gen_ai.agent.name': 'ada' },
-  }),
-  lk({
-    name: 'user_turn',
-    id: 'user1',
-    parent: 'session',
-    from: 3,
-    to: 4.5,
-    attributes: {
-      'lk.pii.user_transcript': 'When do you open?',
-      'lk.transcription_delay': 0.2,
-      'lk.end_of_turn_delay': 0.5,
-    },
-  }),
-  lk({
-    name: 'llm_request',
-    id: 'request1',
-    parent: 'node1',
-    from: 4.2,
-    to: 4.5,
-    attributes: {
-      'gen_ai.request.model': 'fake-1',
-      'gen_ai.usage.input_tokens': 40,
-      'gen_ai.usage.output_tokens': 12,
-      'gen_ai.system_instructions': secret,
-      'gen_ai.input.messages': secret,
-      'gen_ai.tool.definitions': secret,
-    },
-  }),
-  lk({
-    name: 'llm_node',
-    id: 'node1',
-    parent: 'turn2',
-    from: 4.2,
-    to: 4.5,
-    attributes: {
-      'lk.pii.response.text': 'Let me check.',
-      'lk.pii.response.function_calls': JSON.stringify([{ call_id: 'call_1', arguments: '{}' }]),
-      'lk.response.ttft': 0.3,
-      'lk.pii.chat_ctx': secret,
-    },
-  }),
-  lk({ name: 'agent_speaking', id: 'speak2', parent: 'turn2', from: 4.3, to: 5 }),
-  lk({
-    name: 'function_tool',
-    id: 'tool1',
-    parent: 'turn2',
-    from: 4.6,
-    to: 4.9,
-    attributes: {
-      'gen_ai.tool.name': 'hours',
-      'gen_ai.tool.call.id': 'call_1',
-      'gen_ai.tool.call.arguments': '{"day":"monday"}',
-      'gen_ai.tool.call.result': '"nine"',
-      'gen_ai.tool.description': secret,
-    },
-  }),
-  lk({
-    name: 'llm_node',
-    id: 'node2',
-    parent: 'turn2',
-    from: 5,
-    to: 5.2,
-    attributes: { 'lk.pii.response.text': 'At nine.', 'lk.pii.response.function_calls': '[]' },
-  }),
-  lk({
-    name: 'tts_node',
-    id: 'voice1',
-    parent: 'turn2',
-    from: 5.1,
-    to: 5.4,
-    attributes: { 'lk.response.ttfb': 0.2 },
-  }),
-  lk({
-    name: 'agent_turn',
-    id: 'turn2',
-    parent: 'session',
-    from: 4.2,
-    to: 7,
-    attributes: {
-      'lk.pii.user_input': 'When do you open?',
-      'lk.pii.response.text': 'At nine.',
-      'lk.generation_count': 2,
-      'lk.e2e_latency': 0.9,
-      'lk.interrupted': false,
-      'gen_ai.agent.name': 'ada',
-    },
-  }),
-  lk({
-    name: 'update_agent',
-    id: 'update1',
-    parent: 'session',
-    from: 7.5,
-    to: 7.6,
-    attributes: { 'lk.previous_agent_label': 'ada', 'lk.agent_label': 'billing' },
-  }),
-  lk({
-    name: 'agent_turn',
-    id: 'turn3',
-    parent: 'session',
-    from: 8,
-    to: 9,
-    attributes: {
-      'lk.pii.user_input': 'And on Sunday?',
-      'lk.pii.response.text': 'On Sunday we',
-      'lk.e2e_latency': 0.5,
-      'lk.interrupted': true,
-      'gen_ai.agent.name': 'billing',
-    },
-  }),
-  lk({
-    name: 'user_turn',
-    id: 'user2',
-    parent: 'session',
-    from: 8.8,
-    to: 9.5,
-    attributes: { 'lk.pii.user_transcript': '' },
-  }),
-  lk({ name: 'eou_wait', id: 'wait1', parent: 'user2', from: 9, to: 9.5 }),
-  lk({
-    name: 'session_close',
-    id: 'close',
-    parent: 'session',
-    from: 62.5,
-    to: 64.5,
-    attributes: { 'lk.close_reason': 'participant_disconnected' },
-  }),
-  lk({
-    name: 'agent_session',
-    id: 'session',
-    parent: 'job',
-    from: 0,
-    to: 64.5,
-    attributes: {
-      'lk.job_id': 'AJ_1',
-      'lk.agent_name': '',
-      'lk.sip.callID': 'SCL_1',
-      'lk.sip.ruleID': 'SDR_1',
-      'lk.sip.trunkPhoneNumber': '+15550100002',
-      'lk.pii.sip.phoneNumber': '+15550100001',
-      'lk.sip.h.x-secret': secret,
-    },
-    events: [
-      {
-        name: 'participant_linked',
-        attributes: { 'lk.participant_kind': 'PARTICIPANT_KIND_SIP', 'lk.pii.participant_identity': secret },
-      },
-    ],
-  }),
-]
+export const livekitSession: TestSpan[] = spansIn('livekit-session.json').map((span) => ({
+  scope: 'livekit-agents',
+  ...span,
+}))
 
 /** What the framework itself has as the history of that session. */
 export const livekitHistory = [
@@ -249,114 +98,13 @@ export const livekitHistory = [
   ['assistant', 'On Sunday we'],
 ] as const
 
-const pc = (span: Omit<TestSpan, 'scope'> & { scope?: string }): TestSpan => ({
+/** A session with a greeting, segments of one message, a tool, and the last sentence of a voice only. */
+export const pipecatSession: TestSpan[] = spansIn('pipecat-session.json').map((span) => ({
   scope: 'pipecat',
   service: 'front-desk',
   ...span,
   attributes: { ...span.attributes, 'settings.api_key': secret, 'gen_ai.system_instructions': secret },
-})
-const hours = { id: 'call_1', type: 'function', function: { name: 'hours', arguments: '{"day":"monday"}' } }
-const asked = { role: 'assistant', tool_calls: [hours] }
-const before = [
-  { role: 'system', content: secret },
-  { role: 'user', content: 'When do you open?' },
-]
-
-/** A session with a greeting, segments of one message, a tool, and the last sentence of a voice only. */
-export const pipecatSession: TestSpan[] = [
-  pc({
-    name: 'tts',
-    id: 'tts1',
-    parent: 'turn1',
-    from: 0.6,
-    to: 0.7,
-    attributes: { text: 'Hello, this is Ada.' },
-  }),
-  pc({
-    name: 'turn',
-    id: 'turn1',
-    parent: 'conv',
-    from: 0,
-    to: 4,
-    scope: 'pipecat.turn',
-    attributes: { 'turn.number': 1, 'conversation.id': 'CA=1', 'turn.was_interrupted': false },
-  }),
-  pc({
-    name: 'stt',
-    id: 'stt1',
-    parent: 'turn2',
-    from: 3.9,
-    to: 4.3,
-    attributes: { transcript: 'When do', is_final: true },
-  }),
-  pc({
-    name: 'stt',
-    id: 'stt2',
-    parent: 'turn2',
-    from: 4.4,
-    to: 4.7,
-    attributes: { transcript: 'you open?', is_final: true },
-  }),
-  pc({
-    name: 'llm',
-    id: 'llm1',
-    parent: 'turn2',
-    from: 5,
-    to: 5.1,
-    attributes: { input: JSON.stringify(before), output: 'Let me check. ', 'gen_ai.usage.input_tokens': 11 },
-  }),
-  pc({ name: 'tts', id: 'tts2', parent: 'turn2', from: 5.1, to: 5.2, attributes: { text: 'Let me check.' } }),
-  pc({
-    name: 'llm',
-    id: 'llm2',
-    parent: 'turn2',
-    from: 6,
-    to: 6.1,
-    attributes: {
-      input: JSON.stringify([
-        ...before,
-        asked,
-        { role: 'tool', tool_call_id: 'call_1', content: '{"opens":"09:00"}' },
-      ]),
-      output: 'We open on Monday. That is at nine.',
-      'metrics.ttfb': 0.1,
-      'gen_ai.usage.input_tokens': 20,
-    },
-  }),
-  pc({
-    name: 'tts',
-    id: 'tts3',
-    parent: 'turn2',
-    from: 6.1,
-    to: 6.3,
-    attributes: { text: 'That is at nine.' },
-  }),
-  pc({
-    name: 'turn',
-    id: 'turn2',
-    parent: 'conv',
-    from: 4,
-    to: 9,
-    scope: 'pipecat.turn',
-    attributes: {
-      'conversation.id': 'CA=1',
-      'turn.user_bot_latency_seconds': 0.6,
-      'turn.was_interrupted': true,
-    },
-  }),
-  pc({
-    name: 'conversation',
-    id: 'conv',
-    from: 0,
-    to: 9.5,
-    scope: 'pipecat.turn',
-    attributes: {
-      'conversation.id': 'CA=1',
-      'callbook.caller_number': '+15550100001',
-      'callbook.direction': 'inbound',
-    },
-  }),
-]
+}))
 
 export const pipecatHistory = [
   ['assistant', 'Hello, this is Ada.'],
@@ -422,12 +170,13 @@ export function capturedBody(): Uint8Array<ArrayBuffer> | null {
 
 /** A request in protobuf as one in JSON for each of its spans. */
 export function split(bytes: Uint8Array): object[] {
-  const request = decodeRequest(bytes)
+  const decoder = new RequestDecoder()
+  const request = finished(decoder.traces(bytes))
   const { resourceSpans = [] } = request as { resourceSpans?: { scopeSpans: { spans: Uint8Array[] }[] }[] }
   return resourceSpans.flatMap((ofResource) =>
     ofResource.scopeSpans.flatMap((ofScope) =>
       ofScope.spans.map((span) => ({
-        resourceSpans: [{ ...ofResource, scopeSpans: [{ ...ofScope, spans: [decodeSpan(span)] }] }],
+        resourceSpans: [{ ...ofResource, scopeSpans: [{ ...ofScope, spans: [decoder.span(span)] }] }],
       })),
     ),
   )

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { Call, CallDetails, Turn } from '../../../src/calls/schemas.ts'
 import fc from '../../support/fast-check.ts'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
+import { skipped } from '../../support/skipped.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
 import {
@@ -20,14 +21,9 @@ import {
 const path = '/ingest/otlp/v1/traces'
 const eraseWithinMs = 500
 const now = Date.parse('2026-01-01T00:00:00Z')
-let service: TestService
-let project: TestProject
 
-beforeAll(async () => {
-  service = await startService({ env: { ERASE_WITHIN_MS: String(eraseWithinMs) }, now: () => now })
-  project = await service.mintProject()
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { ERASE_WITHIN_MS: String(eraseWithinMs) }, now: () => now })
+const project = await service.mintProject()
 
 async function send(request: object, of = project): Promise<void> {
   const answer = await of.send('POST', path, request)
@@ -294,10 +290,7 @@ describe('a session of Pipecat', () => {
     const of = await service.mintProject()
     const spans = pipecatSession.map((span) => ({
       ...span,
-      attributes: {
-        ...span.attributes,
-        ...(span.name === 'turn' ? { 'turn.was_interrupted': true } : {}),
-      },
+      attributes: { ...span.attributes, ...(span.name === 'turn' ? { 'turn.was_interrupted': true } : {}) },
     }))
     const turnsOf = async () => {
       const { timeline } = await detailsOf('CA_1', of)
@@ -329,56 +322,48 @@ const own = [
 ] as const
 
 describe('whatever the order of the spans, their batches and repetitions', () => {
-  test.each(own)(
-    'a session of %s ends in the same call',
-    async (_, spans, callId) => {
-      const traceId = newTraceId()
-      const requests = spans.map((span) => requestOf([span], traceId))
-      const id = callId ?? traceId
-      const expected = await afterRequests([joined(requests)], id)
-      await fc.assert(
-        fc.asyncProperty(splitAndShuffled(requests), async (batches) => {
-          expect(await afterRequests(batches, id)).toEqual(expected)
-        }),
-        { numRuns: 40 },
-      )
-    },
-    60_000,
-  )
+  test.each(own)('a session of %s ends in the same call', async (_, spans, callId) => {
+    const traceId = newTraceId()
+    const requests = spans.map((span) => requestOf([span], traceId))
+    const id = callId ?? traceId
+    const expected = await afterRequests([joined(requests)], id)
+    await fc.assert(
+      fc.asyncProperty(splitAndShuffled(requests), async (batches) => {
+        expect(await afterRequests(batches, id)).toEqual(expected)
+      }),
+      { numRuns: 40 },
+    )
+  })
 
   const captured = ['livekit-python', 'livekit-python-numbers', 'livekit-node', 'pipecat'] as const
-  test.each(captured)(
-    'so does the real session %s, with the history that its agent had',
-    async (name) => {
-      const requests = capturedRequests(name)
-      if (!requests) return console.log(`skipped: the captured spans of ${name} are not here`)
-      const { id, history, latencyMs, tools, replies } = capturedSessions[name]
-      const expected = await afterRequests([joined(requests)], id)
-      expect(expected.call.transcript).toEqual(turns(history))
-      expect(expected.call.status).toBe('completed')
-      expect(expected.details.latencyMs).toBe(latencyMs)
-      const spoken = expected.details.timeline.filter(
-        ({ kind, turn }) => kind === 'turn' && history[turn ?? 0]?.[0] === 'assistant',
-      )
-      expect<unknown>(
-        spoken.map(({ atSeconds, interrupted, agentId, latencyMs }) => [
-          Math.round(atSeconds * 10) / 10,
-          interrupted,
-          agentId,
-          latencyMs && Object.values(latencyMs).map((part) => part && Math.round(part)),
-        ]),
-      ).toEqual(replies)
-      const used = expected.details.timeline.filter(({ kind }) => kind.startsWith('tool'))
-      expect(used.map(({ kind, name, text }) => [kind, name, JSON.parse(text ?? '')])).toEqual([...tools])
-      await fc.assert(
-        fc.asyncProperty(splitAndShuffled(requests), async (batches) => {
-          expect(await afterRequests(batches, id)).toEqual(expected)
-        }),
-        { numRuns: 10 },
-      )
-    },
-    60_000,
-  )
+  test.each(captured)('so does the real session %s, with the history that its agent had', async (name) => {
+    const requests = capturedRequests(name)
+    if (!requests) return skipped(`there are no captured spans of ${name}`)
+    const { id, history, latencyMs, tools, replies } = capturedSessions[name]
+    const expected = await afterRequests([joined(requests)], id)
+    expect(expected.call.transcript).toEqual(turns(history))
+    expect(expected.call.status).toBe('completed')
+    expect(expected.details.latencyMs).toBe(latencyMs)
+    const spoken = expected.details.timeline.filter(
+      ({ kind, turn }) => kind === 'turn' && history[turn ?? 0]?.[0] === 'assistant',
+    )
+    expect<unknown>(
+      spoken.map(({ atSeconds, interrupted, agentId, latencyMs }) => [
+        Math.round(atSeconds * 10) / 10,
+        interrupted,
+        agentId,
+        latencyMs && Object.values(latencyMs).map((part) => part && Math.round(part)),
+      ]),
+    ).toEqual(replies)
+    const used = expected.details.timeline.filter(({ kind }) => kind.startsWith('tool'))
+    expect(used.map(({ kind, name, text }) => [kind, name, JSON.parse(text ?? '')])).toEqual([...tools])
+    await fc.assert(
+      fc.asyncProperty(splitAndShuffled(requests), async (batches) => {
+        expect(await afterRequests(batches, id)).toEqual(expected)
+      }),
+      { numRuns: 10 },
+    )
+  })
 })
 
 const story = 'Once upon a time there was'

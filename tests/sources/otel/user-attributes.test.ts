@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { startService, type TestProject, type TestService } from '../../support/service.ts'
+import { startService, type TestProject } from '../../support/service.ts'
 import { livekitSession, pipecatSession, requestOf, type TestSpan } from './spans.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await startService()
 
 async function send(of: TestProject, spans: readonly TestSpan[], traceId: string): Promise<void> {
   const answer = await of.send('POST', '/ingest/otlp/v1/traces', requestOf(spans, traceId))
@@ -124,7 +120,7 @@ describe('what a user tells about a call', () => {
     )
     const { details } = await read(of, traceId)
     expect([details.agent, details.costUsd, details.direction]).toEqual([
-      { id: 'desk', name: 'desk' },
+      { id: 'desk', name: 'desk', version: null },
       null,
       'inbound',
     ])

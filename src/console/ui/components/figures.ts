@@ -44,9 +44,9 @@ export function asShortCount(value: number): string {
   return shortCounts.format(value)
 }
 
-/** `1,234.5`, to two digits. */
-export function asDecimal(value: number): string {
-  return new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(value)
+/** `1,234.5`, to two digits unless more are asked for. */
+export function asDecimal(value: number, maximumFractionDigits = 2): string {
+  return new Intl.NumberFormat(locale, { maximumFractionDigits }).format(value)
 }
 
 /** `87.5%` of a share from 0 to 1. */

@@ -1,5 +1,5 @@
 import { IconBook2, IconLayoutDashboard, IconPhone, IconSettings, IconTestPipe } from '@tabler/icons-react'
-import type { ProjectOfPerson } from '../../people/session-answer.ts'
+import type { ProjectOfPerson } from '../../../access/people/session-answer.ts'
 import { parseSearch } from '../search-params.ts'
 
 /** The pages of the navigation, with the key that follows `g`. */

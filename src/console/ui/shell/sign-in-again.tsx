@@ -1,7 +1,7 @@
 import { Modal } from '@mantine/core'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import type { SessionAnswer } from '../../people/session-answer.ts'
+import type { SessionAnswer } from '../../../access/people/session-answer.ts'
 import { ApiProblem } from '../api.ts'
 import { focusedOrMenu } from '../components/use-focus.ts'
 import { sessionEndedQuery, sessionQuery, usePerson } from '../session.ts'

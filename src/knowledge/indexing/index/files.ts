@@ -25,7 +25,9 @@ const chunkBytesMax = 4 * 1024 * 1024
 const temporarySuffix = '.tmp'
 const cutShort = 'it is truncated'
 /** hnswlib does not notice a full disk. */
-const notWritten = 'it was not written to its end: is the disk full?'
+/** What a save that found no room says. */
+export const whetherFull = 'is the disk full?'
+const notWritten = `it was not written to its end: ${whetherFull}`
 
 interface IndexHeader extends ExpectedHeader {
   dimensions: number

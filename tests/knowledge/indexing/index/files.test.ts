@@ -1,32 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { meta } from '../../../../src/db/schema.ts'
 import { loadAddon } from '../../../../src/knowledge/indexing/index/addon.ts'
 import { IndexFiles } from '../../../../src/knowledge/indexing/index/files.ts'
-import { dimensions, Knowledge, labelsOf, type Project, space } from './knowledge.ts'
+import { dimensions, Knowledge, labelsOf, space } from './knowledge.ts'
 
-let knowledge: Knowledge
-let project: Project
-let files: IndexFiles
+const knowledge = await Knowledge.open()
+const files = new IndexFiles(knowledge.indexFolder)
+const project = await knowledge.addProject()
+await project.insertRandom(60)
+const index = knowledge.openIndex()
+await index.reconcile(project.id)
+const gone = project.labels.slice(0, 5)
+await project.delete(gone)
+await index.remove(project.id, gone)
+await index.close()
 /** A sound file of 60 vectors, of which 5 are gone. */
-let sound: Buffer
-
-beforeAll(async () => {
-  knowledge = await Knowledge.open()
-  files = new IndexFiles(knowledge.indexFolder)
-  project = await knowledge.addProject()
-  await project.insertRandom(60)
-  const index = knowledge.openIndex()
-  await index.reconcile(project.id)
-  const gone = project.labels.slice(0, 5)
-  await project.delete(gone)
-  await index.remove(project.id, gone)
-  await index.close()
-  sound = readFileSync(knowledge.file(project))
-})
-
-afterAll(() => knowledge.close())
+const sound = readFileSync(knowledge.file(project))
 
 const expected = { generation: '', space, dimensions }
 
@@ -40,9 +31,8 @@ async function expectBuiltAnew(problem: RegExp | null, options: { space?: string
   const index = knowledge.openIndex(options)
   const state = await index.reconcile(project.id)
   expect(state).toMatchObject({ vectors: project.labels.length, tombstones: 0 })
-  for (const [label, vector] of project.vectors) {
+  for (const [label, vector] of project.vectors)
     expect(labelsOf(await index.search(project.id, vector, 1))).toEqual([label])
-  }
   await index.close()
   if (problem) expect(String(knowledge.log[0]?.fields.problem)).toMatch(problem)
   expect(knowledge.log).toHaveLength(problem ? 1 : 0)
@@ -61,9 +51,7 @@ test('a saved file is sound, names its labels, and is a file of hnswlib', async 
   const plain = new hnswlib.HierarchicalNSW('ip', dimensions)
   plain.readIndexSync(knowledge.file(project))
   expect(plain.getCurrentCount()).toBe(60)
-  for (const [label, vector] of project.vectors) {
-    expect(plain.searchKnn(vector, 1).neighbors).toEqual([label])
-  }
+  for (const [label, vector] of project.vectors) expect(plain.searchKnn(vector, 1).neighbors).toEqual([label])
 })
 
 test('a file truncated at any offset is refused', async () => {

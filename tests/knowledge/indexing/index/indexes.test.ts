@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { openReader } from '../../../../src/db/reader.ts'
 import { type LoadedAddon, loadAddon } from '../../../../src/knowledge/indexing/index/addon.ts'
@@ -20,14 +20,9 @@ const query = randomVector(seededRandom(3))
 /** More than are compared without a graph. */
 const many = 300
 
-let knowledge: Knowledge
 let now = 0
 
-beforeAll(async () => {
-  knowledge = await Knowledge.open()
-})
-
-afterAll(() => knowledge.close())
+const knowledge = await Knowledge.open()
 
 test('no index is loaded before it is searched, and small projects need none', async () => {
   const projects: Project[] = []
@@ -42,9 +37,8 @@ test('no index is loaded before it is searched, and small projects need none', a
 
   const { indexes, loads } = open()
   expect(await indexes.states()).toEqual([])
-  for (const project of projects) {
+  for (const project of projects)
     expect(labelsOf(await indexes.search(project.id, query, 5))).toEqual(project.nearest(query, 5))
-  }
   expect(await loaded(indexes)).toEqual([large.id])
   expect(loads()).toBe(1)
   await indexes.close()
@@ -165,9 +159,7 @@ test('searches that meet while an index is loaded share the load', async () => {
   await saved([project])
   const { indexes, loads } = open()
   const searches = Array.from({ length: 8 }, () => indexes.search(project.id, query, 10))
-  for (const hits of await Promise.all(searches)) {
-    expect(labelsOf(hits)).toEqual(project.nearest(query, 10))
-  }
+  for (const hits of await Promise.all(searches)) expect(labelsOf(hits)).toEqual(project.nearest(query, 10))
   expect(loads()).toBe(1)
   await indexes.close()
 })

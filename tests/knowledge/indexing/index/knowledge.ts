@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq, inArray, sql } from 'drizzle-orm'
 import { inIndex } from '../../../../scripts/torture/vectors.ts'
@@ -8,6 +7,7 @@ import { chunks, knowledgeItems, projects } from '../../../../src/db/schema.ts'
 import type { IndexLog } from '../../../../src/knowledge/indexing/index/project-index.ts'
 import type { VectorHit } from '../../../../src/knowledge/indexing/index/rows.ts'
 import { openVectorIndex, type VectorIndex } from '../../../../src/knowledge/indexing/index/vector-index.ts'
+import { freshFolder } from '../../../support/at-end.ts'
 
 export const dimensions = 24
 export const space = 'test/24'
@@ -21,7 +21,7 @@ export interface Logged {
 
 /** A database in a fresh folder with a project, and vector indexes over it. */
 export class Knowledge {
-  readonly folder = mkdtempSync(join(tmpdir(), 'callbook-index-'))
+  readonly folder = freshFolder()
   readonly databaseFile = join(this.folder, 'callbook.db')
   readonly indexFolder = join(this.folder, 'indexes')
   readonly log: Logged[] = []

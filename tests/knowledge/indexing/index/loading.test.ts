@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { loadAddon } from '../../../../src/knowledge/indexing/index/addon.ts'
 import { IndexFiles } from '../../../../src/knowledge/indexing/index/files.ts'
@@ -6,13 +6,7 @@ import { loadGraph } from '../../../../src/knowledge/indexing/index/loading.ts'
 import { type ExpectedHeader, VectorRows } from '../../../../src/knowledge/indexing/index/rows.ts'
 import { Knowledge, space } from './knowledge.ts'
 
-let knowledge: Knowledge
-
-beforeAll(async () => {
-  knowledge = await Knowledge.open()
-})
-
-afterAll(() => knowledge.close())
+const knowledge = await Knowledge.open()
 
 test('a file that another process deletes after the check counts as missing', async () => {
   const project = await knowledge.addProject()

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { type Hnswlib, loadAddon } from '../../../../src/knowledge/indexing/index/addon.ts'
 import { IndexFiles } from '../../../../src/knowledge/indexing/index/files.ts'
 import { ProjectIndex } from '../../../../src/knowledge/indexing/index/project-index.ts'
 import { VectorRows } from '../../../../src/knowledge/indexing/index/rows.ts'
-import { Knowledge, labelsOf, randomVector, space } from './knowledge.ts'
+import { bytesOf, Knowledge, labelsOf, randomVector, space } from './knowledge.ts'
 
-let knowledge: Knowledge
-
-beforeAll(async () => {
-  knowledge = await Knowledge.open()
-})
-
-afterAll(() => knowledge.close())
+const knowledge = await Knowledge.open()
 
 test('vectors that arrive while the graph is written are added afterwards', async () => {
   const project = await knowledge.addProject()
@@ -114,6 +109,71 @@ describe('following a version of the rows', () => {
     await index.close()
   })
 
+  test('leaves no removed vector in the file, also if others were added since', async () => {
+    const { project, index } = await followed()
+    await index.eraseDeleted()
+    const gone = project.labels.slice(0, 1)
+    const [bytes] = gone.map((label) => bytesOf(project.vectors.get(label) ?? new Float32Array()))
+    const hasVector = () => readFileSync(knowledge.file(project)).includes(bytes ?? '')
+    expect(hasVector()).toBe(true)
+    await project.delete(gone)
+    index.remove(gone)
+    await index.add(await project.insertRandom(1))
+    await index.follow(3)
+    expect(hasVector()).toBe(false)
+    await index.close()
+  })
+
+  test('keeps vectors that are added while it reads the labels', async () => {
+    const { project, rows, index } = await followed()
+    const reading = rows.holdNextLabels()
+    await project.insertRandom(1)
+    const reconciling = index.reconcile()
+    await reading.read
+    const adding = index.add(await project.insertRandom(1))
+    reading.release()
+    await Promise.all([reconciling, adding])
+    expect(await labelsIn(index)).toEqual([...project.labels].sort())
+    await index.close()
+  })
+
+  test('finds no vector that was removed once a new graph had it, in a process that saves no files', async () => {
+    const project = await knowledge.addProject()
+    await project.insertRandom(70)
+    const rows = new FarRows(knowledge.database.read, space)
+    const index = await openIndex(project.id, rows, loadedAddon(), false)
+    await index.reconcile()
+    const first = rows.holdNext()
+    const rebuilding = index.rebuild()
+    await first.asked
+    const second = rows.holdNext()
+    first.release()
+    // By now, the new graph has the first 64 vectors.
+    await second.asked
+    const gone = project.labels.slice(0, 1)
+    await project.delete(gone)
+    index.remove(gone, 2)
+    second.release()
+    await rebuilding
+    expect(await labelsIn(index)).toEqual([...project.labels].sort())
+    await index.close()
+  })
+
+  test('claims no version in a file that is saved while vectors wait to be added', async () => {
+    const { project, rows, index } = await followed()
+    const arrival = rows.holdNext()
+    const adding = index.add(await project.insertRandom(1), 2)
+    await arrival.asked
+    await index.eraseDeleted()
+    const files = new IndexFiles(knowledge.indexFolder)
+    expect(await files.version(project.id)).toBe(0)
+    arrival.release()
+    await adding
+    await index.eraseDeleted()
+    expect(await files.version(project.id)).toBe(2)
+    await index.close()
+  })
+
   /** An index that equals the five rows of version 1. */
   async function followed() {
     const project = await knowledge.addProject()
@@ -135,6 +195,7 @@ async function openIndex(
   projectId: number,
   rows: VectorRows,
   hnswlib = loadedAddon(),
+  savesFiles = true,
 ): Promise<ProjectIndex> {
   const files = new IndexFiles(knowledge.indexFolder)
   files.prepare()
@@ -143,7 +204,7 @@ async function openIndex(
     hnswlib,
     rows,
     files,
-    savesFiles: () => true,
+    savesFiles: () => savesFiles,
     log: () => undefined,
     onRest: () => undefined,
     onWork: async () => {
@@ -156,9 +217,10 @@ async function openIndex(
   return index
 }
 
-/** Rows of a slow database: a test can hold back vectors. Counts how often the labels are read. */
+/** Rows of a slow database: a test can hold back vectors and labels. Counts how often the labels are read. */
 class FarRows extends VectorRows {
   labelReads = 0
+  #nextLabels: { read: () => void; gate: Promise<void> } | null = null
   #next: { asked: () => void; gate: Promise<void>; answered: () => void } | null = null
 
   holdNext() {
@@ -169,9 +231,21 @@ class FarRows extends VectorRows {
     return { asked: asked.promise, release: gate.resolve, answered: answered.promise }
   }
 
-  override labels(projectId: number) {
+  holdNextLabels() {
+    const read = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
+    this.#nextLabels = { read: read.resolve, gate: gate.promise }
+    return { read: read.promise, release: gate.resolve }
+  }
+
+  override async labels(projectId: number) {
     this.labelReads++
-    return super.labels(projectId)
+    const labels = await super.labels(projectId)
+    const held = this.#nextLabels
+    this.#nextLabels = null
+    held?.read()
+    await held?.gate
+    return labels
   }
 
   override async vectors(projectId: number, labels: readonly number[]) {

@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { VectorRows } from '../../../../src/knowledge/indexing/index/rows.ts'
-import { Knowledge, labelsOf, type Project, randomVector, seededRandom, space } from './knowledge.ts'
+import { Knowledge, labelsOf, randomVector, seededRandom, space } from './knowledge.ts'
 
-let knowledge: Knowledge
-let project: Project
-let rows: VectorRows
-
-beforeAll(async () => {
-  knowledge = await Knowledge.open()
-  rows = new VectorRows(knowledge.database.read, space)
-  project = await knowledge.addProject()
-  await project.insertRandom(400)
-})
-
-afterAll(() => knowledge.close())
+const knowledge = await Knowledge.open()
+const rows = new VectorRows(knowledge.database.read, space)
+const project = await knowledge.addProject()
+await project.insertRandom(400)
 
 test('exact search finds the same as comparing every vector', async () => {
   const random = seededRandom(2)

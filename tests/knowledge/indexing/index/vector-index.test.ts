@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
@@ -9,15 +9,10 @@ import { failureOf } from '../../../support/failure.ts'
 import { until } from '../../../support/until.ts'
 import { bytesOf, Knowledge, labelsOf, type Project, randomVector, seededRandom, space } from './knowledge.ts'
 
-let knowledge: Knowledge
 let index: VectorIndex
 
-beforeAll(async () => {
-  knowledge = await Knowledge.open()
-  index = knowledge.openIndex()
-})
-
-afterAll(() => knowledge.close())
+const knowledge = await Knowledge.open()
+index = knowledge.openIndex()
 
 async function indexedProject(count: number): Promise<Project> {
   const project = await knowledge.addProject()
@@ -243,9 +238,7 @@ test('search among labels is exact, and never leaves the project', async () => {
   const other = await indexedProject(10)
   const among = project.labels.filter((label) => label % 7 === 0)
   const query = randomVector(seededRandom(3))
-  const hits = await index.search(project.id, query, 10, {
-    labels: [...among, ...other.labels],
-  })
+  const hits = await index.search(project.id, query, 10, { labels: [...among, ...other.labels] })
   expect(labelsOf(hits)).toEqual(project.nearest(query, 10, among))
   expect(await index.search(project.id, query, 10, { labels: [] })).toEqual([])
   expect(await index.search(project.id, query, 10, { labels: other.labels })).toEqual([])
@@ -288,9 +281,8 @@ test('no byte of a removed vector is in the file when eraseDeleted resolves', as
   await index.eraseDeleted(project.id)
   const after = readFileSync(knowledge.file(project))
   for (const vector of bytes) {
-    for (let start = 0; start + 8 <= vector.length; start += 4) {
+    for (let start = 0; start + 8 <= vector.length; start += 4)
       expect(after.includes(vector.subarray(start, start + 8))).toBe(false)
-    }
   }
   expect(readdirSync(knowledge.indexFolder).filter((name) => name.startsWith(`${project.id}.`))).toEqual([
     `${project.id}.hnsw`,

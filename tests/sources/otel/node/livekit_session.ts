@@ -16,11 +16,12 @@ telemetry.setTracerProvider(provider, {
   registerSpanProcessor: (processor) => fanout.add(processor),
 })
 
+const found = 'When do you open?\nWe open at nine.'
 const args = { query: 'When do you open?' }
 const model = new voice.testing.FakeLLM([
   { input: 'When do you open?', content: 'Let me check.', toolCalls: [{ name: 'search_knowledge', args }] },
-  { input: '"We open at nine."', content: 'At nine.' },
-  { input: 'We open at nine.', content: 'At nine.' },
+  { input: JSON.stringify(found), content: 'At nine.' },
+  { input: found, content: 'At nine.' },
   { input: 'Thank you, bye', content: 'Goodbye.' },
 ])
 const session = new voice.AgentSession({ llm: model })

@@ -48,6 +48,9 @@ async def model(request: web.Request) -> web.StreamResponse:
 
 
 class Ears(STTService):
+    # Cartesia's, AWS's and others never set `finalized`, and say a turn in pieces.
+    finalizes = "EARS_NEVER_FINALIZE" not in os.environ
+
     async def run_stt(self, audio):
         yield None
 
@@ -60,7 +63,8 @@ class Ears(STTService):
         await self.push_frame(UserStartedSpeakingFrame())
         await asyncio.sleep(0.2)
         await self.push_frame(VADUserStoppedSpeakingFrame())
-        await self.push_frame(TranscriptionFrame(words, "caller", "", finalized=True))
+        for part in [words] if self.finalizes else words.split(" ", 1):
+            await self.push_frame(TranscriptionFrame(part, "caller", "", finalized=self.finalizes))
         await self.push_frame(UserStoppedSpeakingFrame())
 
 

@@ -26,6 +26,8 @@ export interface AlertDraft {
   chosen: string[]
   /** An address and a key that are new, as they are typed. */
   added: { [Kind in AddedKind]?: string }
+  /** Whether nobody is to be told. It counts while there is no destination. */
+  showOnly: boolean
 }
 
 /** A number, or what is typed before it is one. */
@@ -57,6 +59,7 @@ export function newDraft(search: AlertSearch, callsPerDay: number): AlertDraft {
     repeatMinutes: null,
     chosen: [],
     added: {},
+    showOnly: false,
   }
 }
 
@@ -78,6 +81,7 @@ export function draftOf(rule: Alert, offered: readonly OfferedDestination[]): Al
     repeatMinutes: rule.repeatMinutes,
     chosen: idsOf(rule.to, offered),
     added: {},
+    showOnly: rule.showOnly,
   }
 }
 
@@ -118,12 +122,17 @@ export function ruleOf(draft: AlertDraft, limit: number, name: string): AlertCha
       ...draft.chosen.map((webhook) => ({ webhook })),
       ...Object.entries(draft.added).map(([kind, text]) => ({ [kind]: text.trim() })),
     ],
+    showOnly: draft.showOnly && !hasDestination(draft),
   }
+}
+
+export function hasDestination({ chosen, added }: Pick<AlertDraft, 'chosen' | 'added'>): boolean {
+  return chosen.length + Object.keys(added).length > 0
 }
 
 /** What is asked of a preview: a name and destinations change nothing in it. */
 export function previewRule(draft: AlertDraft, limit: number): AlertChange {
-  const { name: _, to: __, repeatMinutes: ___, ...rule } = ruleOf(draft, limit, '')
+  const { name: _, to: __, repeatMinutes: ___, showOnly: ____, ...rule } = ruleOf(draft, limit, '')
   return { name: 'Preview', ...rule }
 }
 

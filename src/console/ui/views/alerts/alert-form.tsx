@@ -16,6 +16,7 @@ import { showsOf } from '../charts/chart.ts'
 import { FigureChoices } from '../charts/chart-choices.tsx'
 import {
   type AlertDraft,
+  hasDestination,
   numberOf,
   previewRule,
   proposedLimit,
@@ -60,10 +61,11 @@ export function AlertForm({ id, first, paused = false, offered, onSaved }: Alert
   const name = conditionInWords(draft, draft.side, limit === undefined ? null : limit / factor, { criteria })
   const { save, isPending, error } = useSave({ id, onSaved })
   const errors = fieldErrors(error)
-  const isReady = limit !== undefined && Object.values(draft.added).every((text) => text.trim() !== '')
   // Without a webhook that was deleted meanwhile.
   const chosen = draft.chosen.filter((one) => offered.some((destination) => destination.id === one))
-  const hasDestination = chosen.length + Object.keys(draft.added).length > 0
+  const isSent = hasDestination({ ...draft, chosen })
+  const isFilled = limit !== undefined && Object.values(draft.added).every((text) => text.trim() !== '')
+  const isReady = isFilled && (isSent || draft.showOnly)
   const submit = (isTest: boolean) => {
     if (limit === undefined || !isReady || isPending) return
     save({ rule: { ...ruleOf({ ...draft, chosen }, limit, name), paused }, isTest })
@@ -86,7 +88,12 @@ export function AlertForm({ id, first, paused = false, offered, onSaved }: Alert
           <Condition draft={draft} limit={limit} errors={errors} onChange={change} />
         </Panel>
         <Panel title="Tell">
-          <DestinationsField draft={draft} offered={offered} errors={errors} onChange={change} />
+          <DestinationsField
+            draft={{ ...draft, chosen }}
+            offered={offered}
+            errors={errors}
+            onChange={change}
+          />
         </Panel>
         <TextInput
           label="Name"
@@ -98,7 +105,7 @@ export function AlertForm({ id, first, paused = false, offered, onSaved }: Alert
         />
         {error && !isShown(errors) && <Problem error={error} />}
         <div className={classes.buttons}>
-          {hasDestination && (
+          {isSent && (
             <Button variant="default" disabled={!isReady} loading={isPending} onClick={() => submit(true)}>
               {id ? 'Save and send a test' : 'Create and send a test'}
             </Button>

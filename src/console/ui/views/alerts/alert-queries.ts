@@ -53,8 +53,6 @@ export function previewQuery(project: string, rule: AlertChange) {
       unwrap(api.projects({ project }).alerts.preview.post(rule, { fetch: { signal } })),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
-    // What is refused stays refused.
-    retry: false,
   })
 }
 

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { PageLink } from '../../components/links.tsx'
 import { useFocus } from '../../components/use-focus.ts'
 import { useProject } from '../../session.ts'
-import type { AddedKind, AlertDraft } from './alert-draft.ts'
+import { type AddedKind, type AlertDraft, hasDestination } from './alert-draft.ts'
 import type { OfferedDestination } from './alert-queries.ts'
 import classes from './alerts.module.css'
 
@@ -102,6 +102,14 @@ export function DestinationsField({ draft, offered, errors, onChange }: Destinat
           </PageLink>
         )}
       </div>
+      {!hasDestination(draft) && (
+        <Checkbox
+          label="Only show it here"
+          description="Nobody is told. Without a destination, an alert is made only so."
+          checked={draft.showOnly}
+          onChange={(event) => onChange({ showOnly: event.currentTarget.checked })}
+        />
+      )}
     </div>
   )
 }

@@ -4,6 +4,7 @@ const skips: Record<string, string> = {
   when: 'The rubric does not ask about calls like this one.',
   share: 'The rubric asks about a share of the calls, and this is not one of them.',
   'no transcript': 'The call has no transcript.',
+  budget: 'It takes more tokens than the budget of the month has.',
   'too long': 'The transcript is longer than the model can read at once.',
 }
 

@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode } from 'react'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
-import { asBytes, asDollars, asDuration, asMilliseconds } from '../../components/figures.ts'
+import { asBytes, asDuration, asMilliseconds } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { useFormatNumber } from '../../components/phone-number.ts'
@@ -9,6 +9,7 @@ import { asPhrase } from '../../components/phrase.ts'
 import { CallerLink, isWholeNumber } from '../callers/caller-link.tsx'
 import classes from './call.module.css'
 import { Duration, RunningDuration, Unknown } from './call-line.tsx'
+import { CostFact } from './cost-fact.tsx'
 import { valueLabel } from './filter-labels.ts'
 import { medianParts, partLabels } from './latency.ts'
 import { asRedacted } from './redacted-text.tsx'
@@ -37,6 +38,11 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
           <span className="cb-truncate" dir="auto" title={details.agent.id}>
             {details.agent.name || details.agent.id}
           </span>
+          {details.agent.version && (
+            <span className={`cb-truncate cb-dimmed ${classes.version}`} title={details.agent.version}>
+              {details.agent.version}
+            </span>
+          )}
         </Fact>
       )}
       {details?.source && <Fact label="Source">{valueLabel('source', details.source)}</Fact>}
@@ -67,13 +73,13 @@ export function CallFacts({ call, details }: { call: Call; details: CallDetails 
 
 /** The facts that the platform says of a call, and what was done with it here. */
 function DetailFacts({ details }: { details: CallDetails }) {
-  const { costUsd, latencyMs, timeline, redacted, recording } = details
+  const { costUsd, costParts, usage, latencyMs, timeline, redacted, recording } = details
   const parts = medianParts(timeline)
   return (
     <>
-      {costUsd !== null && (
+      {(costUsd !== null || costParts || usage) && (
         <Fact label="Cost">
-          <span className="cb-figure">{asDollars(costUsd)}</span>
+          <CostFact details={details} />
         </Fact>
       )}
       {(latencyMs !== null || parts.length > 0) && (

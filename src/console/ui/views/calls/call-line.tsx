@@ -114,6 +114,7 @@ const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = 
   review: ({ review }) => review && <ReviewMarks marks={review} />,
   assignee: ({ review }) => <Named value={review?.assignee ?? null} title={null} />,
   agent: ({ agentId, agentName }) => <Named value={agentName ?? agentId} title={agentId} />,
+  version: ({ agentVersion }) => <Named value={agentVersion} title={agentVersion} />,
   engaged: ({ status, isEngaged }) =>
     status === 'live' && !isEngaged ? <Unknown>Not known yet</Unknown> : <Engagement isEngaged={isEngaged} />,
   source: ({ source }) => <Named value={source && valueLabel('source', source)} title={source} />,

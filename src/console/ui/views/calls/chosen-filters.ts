@@ -9,7 +9,7 @@ import {
 import { relativeDateNames, relativeDateOf } from './relative-dates.ts'
 
 /** Filters of which any of several values may be chosen. */
-export type ManyFilter = Extract<CallFilter, { kind: 'value' | 'given' }>
+export type ManyFilter = Extract<CallFilter, { kind: 'value' | 'given' | 'listed' }>
 
 const valuesMax = 20
 const charsMax = 500
@@ -164,8 +164,8 @@ function shortened(text: string): string {
   return text.length > shownCharsMax ? `${text.slice(0, shownCharsMax)}…` : text
 }
 
-function isMany(filter: CallFilter): filter is ManyFilter {
-  return filter.kind === 'value' || filter.kind === 'given'
+export function isMany(filter: CallFilter): filter is ManyFilter {
+  return filter.kind === 'value' || filter.kind === 'given' || filter.kind === 'listed'
 }
 
 /** The filters with a prefix that are set. */

@@ -13,6 +13,7 @@ export const columns = [
   { name: 'evaluation', label: 'Evaluation', choice: 'shown', px: 112 },
   { name: 'review', label: 'Review', choice: 'shown', px: 112 },
   { name: 'agent', label: 'Agent', choice: 'shown', px: 112 },
+  { name: 'version', label: 'Version', choice: 'hidden', px: 88 },
   { name: 'cost', label: 'Cost', choice: 'hidden', px: 88 },
   { name: 'latency', label: 'Latency', choice: 'hidden', px: 88 },
   { name: 'criteria', label: 'Criteria', choice: 'hidden', px: 88 },

@@ -52,6 +52,7 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
     }
     case 'value':
     case 'given':
+    case 'listed':
       return <ValuePill filter={filter} {...chosen} />
     case 'since':
       if (filter.name === 'from') return <DatePill {...chosen} />
@@ -78,13 +79,23 @@ function AddressPill({ name, filters, onChange }: { name: FilterName } & ChosenP
   return <PlainPill label={filterLabels[name]} text={shown} onClear={() => onChange({ [name]: undefined })} />
 }
 
+interface InUse {
+  value: string
+  label?: string
+  calls?: number
+}
+
 /** Offers the values in use, and `none`. Nothing if no call has a value, but for those that most calls get. */
-function ValuePill({ filter: { name }, filters, onChange }: { filter: ManyFilter } & ChosenProps) {
+function ValuePill({ filter, filters, onChange }: { filter: ManyFilter } & ChosenProps) {
+  const { name } = filter
   const project = useProject()
   const { data: facets } = useQuery(facetsQuery(project.id))
   const values = valuesOf(filters[name])
   // A value that is literally `none` cannot be requested.
-  const inUse = (facets?.[name] ?? []).filter(({ value }) => value !== noValue)
+  const choices = 'choices' in filter ? filter.choices : undefined
+  const facet = name === 'direction' || name === 'recording' ? undefined : facets?.[name]
+  const all: readonly InUse[] = choices?.map((value) => ({ value })) ?? facet ?? []
+  const inUse = all.filter(({ value }) => value !== noValue)
   const isUsual = name === 'evaluation' || name === 'endedReason'
   if (!isUsual && inUse.length === 0 && values.length === 0) return null
   const options = [

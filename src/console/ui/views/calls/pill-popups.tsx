@@ -7,7 +7,7 @@ import type { PopupProps } from '../../components/popup.tsx'
 import { useProject } from '../../session.ts'
 import { facetCountsQuery } from './call-queries.ts'
 import classes from './calls.module.css'
-import { type ChosenFilters, isFiltered } from './chosen-filters.ts'
+import { type ChosenFilters, isFiltered, isMany } from './chosen-filters.ts'
 import { useAsked } from './use-asked.ts'
 
 /** A value that a filter offers. */
@@ -145,9 +145,7 @@ function useCounts(counted: Counted | undefined, opened: boolean): (option: Opti
 
 /** Whether the options themselves say how many calls have each value. */
 function hasOwnCounts(name: FilterName): boolean {
-  return callFilters.some(
-    (filter) => filter.name === name && (filter.kind === 'value' || filter.kind === 'given'),
-  )
+  return callFilters.some((filter) => filter.name === name && isMany(filter) && !('choices' in filter))
 }
 
 interface PillFormProps extends PopupProps {

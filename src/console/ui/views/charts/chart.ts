@@ -57,9 +57,11 @@ export const groupWords: Record<string, string> = {
   day: 'Day',
   hour: 'Hour',
   agentId: 'Agent',
+  agentVersion: 'Agent version',
   source: 'Source',
   endedReason: 'End reason',
   evaluation: 'Evaluation',
+  direction: 'Direction',
   label: 'Label',
 }
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import type { SessionAnswer } from '../../../people/session-answer.ts'
+import type { SessionAnswer } from '../../../../access/people/session-answer.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 import { CodeField } from '../../components/code-field.tsx'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'

@@ -1,5 +1,5 @@
 import { Button, Divider } from '@mantine/core'
-import type { SessionAnswer } from '../../../people/session-answer.ts'
+import type { SessionAnswer } from '../../../../access/people/session-answer.ts'
 
 /** What to do after signing in at the provider, and where that opens. */
 export interface ProviderLinkProps {

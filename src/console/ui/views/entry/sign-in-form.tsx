@@ -1,7 +1,7 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import type { SessionAnswer } from '../../../people/session-answer.ts'
+import type { SessionAnswer } from '../../../../access/people/session-answer.ts'
 import { api, unwrap } from '../../api.ts'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useRouter } from '@tanstack/react-router'
-import type { SessionAnswer } from '../../../people/session-answer.ts'
+import type { SessionAnswer } from '../../../../access/people/session-answer.ts'
 import { ownPath } from '../../own-path.ts'
 import { sessionQuery } from '../../session.ts'
 import { linkKey } from './use-link.ts'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { LinkAnswer } from '../../../people/links.ts'
+import type { LinkAnswer } from '../../../../access/people/links.ts'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 
 /** The first part of the query key. */

@@ -151,7 +151,7 @@ worker = PipelineWorker(
         code: request(
           values,
           '/mcp',
-          '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_knowledge","arguments":{"query":"Can I return my order?"}}}',
+          '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_knowledge","arguments":{"query":"Do you refund orders?"}}}',
         ),
       },
     ],
@@ -201,7 +201,7 @@ worker = PipelineWorker(
         code: request(
           values,
           '/integrations/dify/retrieval',
-          `{"knowledge_id":"${values.project}","query":"refunds","retrieval_setting":{"top_k":3,"score_threshold":0.5}}`,
+          `{"knowledge_id":"${values.project}","query":"refunds","retrieval_setting":{"top_k":3,"score_threshold":0.1}}`,
         ),
       },
     ],

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { KeyRecord } from '../../../../auth/key-record.ts'
+import type { KeyRecord } from '../../../../access/keys/key-record.ts'
 import type { KeyScope } from '../../../../identity.ts'
 import { api, unwrap } from '../../api.ts'
 import { settingsKeys } from '../../query-keys.ts'

@@ -1,5 +1,5 @@
 import { IconBan, IconClock, IconClockX } from '@tabler/icons-react'
-import type { KeyRecord } from '../../../../auth/key-record.ts'
+import type { KeyRecord } from '../../../../access/keys/key-record.ts'
 import { Instant } from '../../components/instant.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { stateOf } from './key-queries.ts'

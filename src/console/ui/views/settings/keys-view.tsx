@@ -3,7 +3,7 @@ import { IconCornerDownRight, IconKey, IconPlus, IconTrash } from '@tabler/icons
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { KeyRecord } from '../../../../auth/key-record.ts'
+import type { KeyRecord } from '../../../../access/keys/key-record.ts'
 import { dayLabel } from '../../components/dates.ts'
 import { Empty } from '../../components/empty.tsx'
 import { Instant } from '../../components/instant.tsx'

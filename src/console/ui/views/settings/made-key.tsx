@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { CreatedKey } from '../../../../auth/key-record.ts'
+import type { CreatedKey } from '../../../../access/keys/key-record.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
 import classes from './settings.module.css'

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import type { CreatedKey } from '../../../../auth/key-record.ts'
+import type { CreatedKey } from '../../../../access/keys/key-record.ts'
 import { SecretModal } from '../../components/shown-once.tsx'
 import { useProject } from '../../session.ts'
 import { keysQuery } from './key-queries.ts'

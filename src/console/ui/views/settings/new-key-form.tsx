@@ -1,6 +1,6 @@
 import { Radio, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import type { CreatedKey } from '../../../../auth/key-record.ts'
+import type { CreatedKey } from '../../../../access/keys/key-record.ts'
 import { api, unwrap } from '../../api.ts'
 import { ActionForm } from '../../components/action-form.tsx'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'

@@ -1,7 +1,7 @@
 import { IconCheck, IconReceipt } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { ErasureReceipt } from '../../../../erasure/schemas.ts'
+import type { ErasureReceipt } from '../../../../privacy/schemas.ts'
 import { Empty } from '../../components/empty.tsx'
 import { asCount } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'

@@ -1,7 +1,7 @@
 import { notifications } from '@mantine/notifications'
 import { IconCheck } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
-import type { KeyRecord } from '../../../../auth/key-record.ts'
+import type { KeyRecord } from '../../../../access/keys/key-record.ts'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Mono } from '../../components/mono.tsx'

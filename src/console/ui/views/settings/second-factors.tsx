@@ -1,6 +1,6 @@
 import { Switch } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import type { Account } from '../../../people/people.ts'
+import type { Account } from '../../../../access/people/people.ts'
 import { api, unwrap } from '../../api.ts'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Problem } from '../../components/problem.tsx'

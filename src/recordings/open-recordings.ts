@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import type { Holds } from '../calls/keeping/holds.ts'
+import type { Ingest } from '../calls/writing/ingest.ts'
+import type { Core } from '../core/core.ts'
+import type { Erasure } from '../erasure/erasure.ts'
+import { AudioThreads } from './audio/audio-threads.ts'
+import { BucketFiles } from './bucket-files.ts'
+import { RecordingExpiry } from './expiry.ts'
+import { FetchQueue } from './fetching/fetch-queue.ts'
+import type { FetcherParts } from './fetching/recording-fetcher.ts'
+import { RecordingFetcher } from './fetching/recording-fetcher.ts'
+import type { RecordingFiles } from './files.ts'
+import { FolderFiles } from './folder-files.ts'
+import { PeaksBacklog } from './peaks-backlog.ts'
+import { Recordings } from './recordings.ts'
+import { RemovedFiles } from './removed-files.ts'
+
+/** Where recordings are. Nodes that share a database share no folder. */
+export function openRecordingFiles(core: Core) {
+  const { config, database, generation } = core
+  const folder = join(config.dataDir, 'recordings')
+  const files: RecordingFiles | null = config.bucket
+    ? new BucketFiles({ ...config.bucket, folder, generation })
+    : database.isLocal
+      ? new FolderFiles(folder)
+      : null
+  const removedFiles = new RemovedFiles({ ...core, write: core.writeWhenFull }, { files })
+  core.onOwn(() => removedFiles.clearDrafts())
+  return { files, removedFiles }
+}
+
+interface Beside {
+  files: RecordingFiles | null
+  ingest: Ingest
+  holds: Holds
+  erasure: Erasure
+}
+
+/** The recordings of calls: kept, played, expired. */
+export function openRecordings(core: Core, { files, ingest, holds, erasure }: Beside) {
+  const secret = core.linkSecret
+  const audioThreads = new AudioThreads()
+  core.onClose(() => audioThreads.close())
+  const peaksBacklog = new PeaksBacklog(core, {
+    files,
+    audio: audioThreads,
+    onMeasured: (row, length) => recordings.setLength(row, length),
+  })
+  const recordings: Recordings = new Recordings(core, {
+    files,
+    ingest,
+    holds,
+    erasure,
+    secret,
+    probe: (projectId, { draft, ...arrived }) =>
+      audioThreads.probe(projectId, { ...arrived, path: draft.path }),
+    onKept: () => peaksBacklog.schedule(),
+  })
+  return {
+    audioThreads,
+    peaksBacklog,
+    recordings,
+    recordingExpiry: new RecordingExpiry(core, { recordings }),
+    fetchQueue: new FetchQueue(core, { ingest, recordings, canKeep: files !== null }),
+  }
+}
+
+/** Fetches recordings from platforms. */
+export function openFetching(core: Core, beside: FetcherParts): void {
+  new RecordingFetcher(core, beside)
+}
