@@ -23,7 +23,7 @@ import { Ingest } from './writing/ingest.ts'
 export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
   const { config, role, linkSecret } = core
   const holds = new Holds(core, { erasure })
-  const passes = new Passes({ store: core.store, readsAt: core.database.readsAt })
+  const passes = new Passes(core)
   core.onClose(() => passes.close())
   const figures = new Figures(core, { passes })
   const deletion = new CallDeletion(core)
@@ -38,7 +38,7 @@ export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
   const calls = new Calls(core, { erasure, holds, deletion, callers, matcher, figures })
   const callSets = new CallSets(core, { holds })
   core.jobs.addExpiry('call sets', () => callSets.expire())
-  const windowFigures = new WindowFigures({ ...core, figures, passes })
+  const windowFigures = new WindowFigures(core, { figures, passes })
   const reviews = new Reviews({ ...core, ingest })
   return {
     holds,
@@ -54,7 +54,7 @@ export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
     setTasks: new SetTasks(core, { reviews, calls }),
     figures,
     windowFigures,
-    overview: new Overview({ ...core, figures }),
+    overview: new Overview(core, { figures }),
     silence: new Silence(core, { ingest }),
     retention: new Retention(core, { holds, deletion, erasure }),
   }

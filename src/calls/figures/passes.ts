@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import type { ReadLocation } from '../../db/location.ts'
+import type { Core } from '../../core/core.ts'
 import { projects } from '../../db/schema.ts'
-import { preparedQueries, readRows, type StoreOf } from '../../db/store.ts'
+import { preparedQueries, readRows } from '../../db/store.ts'
 import { Thread } from '../../threads/thread.ts'
 import type { Scan } from '../finding/scan.ts'
 import { answerAll, type PassOptions } from './pass.ts'
@@ -27,11 +27,6 @@ const queries = preparedQueries((db) => ({
     .where(eq(projects.id, sql.placeholder('projectId')))
     .prepare(),
 }))
-
-interface PassesOptions {
-  store: StoreOf
-  readsAt: ReadLocation
-}
 
 interface Asked {
   name: string
@@ -59,7 +54,7 @@ interface Known {
  * is kept as long as nothing of the project changes.
  */
 export class Passes {
-  readonly #options: PassesOptions
+  readonly #core: Core
   readonly #thread: Thread<PassApi, { file: string | null }>
   readonly #waiting = new Map<string, Waiting[]>()
   readonly #running = new Map<number, Promise<void>>()
@@ -68,9 +63,9 @@ export class Passes {
     sizeCalculation: ({ answer }) => answer.groups.length + 1,
   })
 
-  constructor(options: PassesOptions) {
-    this.#options = options
-    const { readsAt } = options
+  constructor(core: Core) {
+    this.#core = core
+    const { readsAt } = core.database
     this.#thread = new Thread({
       script: new URL('./pass-worker.ts', import.meta.url),
       name: 'The reader of figures',
@@ -102,7 +97,7 @@ export class Passes {
   }
 
   async #changeSeq(projectId: number): Promise<number> {
-    const row = await queries(this.#options.store(projectId).read).changeSeq.get({ projectId })
+    const row = await queries(this.#core.store(projectId).read).changeSeq.get({ projectId })
     return row?.changeSeq ?? 0
   }
 
@@ -165,8 +160,8 @@ export class Passes {
   }
 
   async #answer(options: PassOptions): Promise<Answer[]> {
-    const { readsAt, store } = this.#options
-    if (readsAt.kind === 'file') return await this.#thread.ask('answerAll', options)
+    const { database, store } = this.#core
+    if (database.readsAt.kind === 'file') return await this.#thread.ask('answerAll', options)
     // A server answers each slice on its own, and other requests get their turn meanwhile.
     const { readInBackground } = store(options.scan.projectId)
     return await answerAll(readRows(readInBackground), options, async () => undefined)

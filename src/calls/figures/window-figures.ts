@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import { calls } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
 import { AppError, type FieldError, invalidRequest } from '../../errors.ts'
 import { type GivenFilters, queryOfGiven } from '../finding/given-filters.ts'
 import type { Period } from '../finding/period.ts'
@@ -22,18 +22,17 @@ const refusedFilters = ['from', 'to', 'completedFrom', 'completedTo', 'text']
 
 const callsMax = 500_000
 
-interface WindowFiguresOptions {
-  store: StoreOf
+interface WindowFiguresParts {
   figures: Pick<Figures, 'ask' | 'read'>
   passes: Pick<Passes, 'figuresOfWindows'>
 }
 
 /** Figures of windows of time that move on. */
 export class WindowFigures {
-  readonly #options: WindowFiguresOptions
+  readonly #parts: Core & WindowFiguresParts
 
-  constructor(options: WindowFiguresOptions) {
-    this.#options = options
+  constructor(core: Core, parts: WindowFiguresParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** @throws invalid_request naming each member that cannot be read */
@@ -70,7 +69,7 @@ export class WindowFigures {
   ): Promise<{ value: number | null; calls: number }> {
     const { of, show } = watched
     const query = { ...this.queryOf(watched, period), of, show }
-    const [all] = (await this.#options.figures.read(projectId, query)).data
+    const [all] = (await this.#parts.figures.read(projectId, query)).data
     return { value: all?.value ?? null, calls: all?.calls ?? 0 }
   }
 
@@ -79,7 +78,7 @@ export class WindowFigures {
     const time = timeOf(of)
     const first = (at: number) => sql`(
       select ${time} from ${calls} where project_id = ${projectId} and ${time} >= ${at} order by ${time} limit 1)`
-    const [row] = await this.#options.store(projectId).read.all<{
+    const [row] = await this.#parts.store(projectId).read.all<{
       leaves: number | null
       enters: number | null
     }>(sql`select ${first(from)} as leaves, ${first(to)} as enters`)
@@ -93,7 +92,7 @@ export class WindowFigures {
    * @throws invalid_request if they have too many calls
    */
   async ofWindows(projectId: number, watched: Watched, windows: Windows) {
-    const db = this.#options.store(projectId).readInBackground
+    const db = this.#parts.store(projectId).readInBackground
     const period = { from: windows.firstEnd - windows.lengthMs, to: windows.lastEnd }
     const { of, show: wanted } = watched
     const { measure, search, show } = readFiguresRequest({
@@ -102,10 +101,10 @@ export class WindowFigures {
       show: wanted,
     })
     const question = { of: measure.of, by: [], percents: [], listedAt: `calls.${timeOf(of).name}` }
-    const { listed, total } = await this.#options.figures.ask(db, projectId, search, question)
+    const { listed, total } = await this.#parts.figures.ask(db, projectId, search, question)
     if (total > callsMax || !listed)
       throw invalidRequest([{ field: 'filters', message: `find more than ${callsMax} calls` }])
-    return await this.#options.passes.figuresOfWindows(listed, show, windows)
+    return await this.#parts.passes.figuresOfWindows(listed, show, windows)
   }
 }
 

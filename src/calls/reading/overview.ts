@@ -1,4 +1,4 @@
-import type { StoreOf } from '../../db/store.ts'
+import type { Core } from '../../core/core.ts'
 import { invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
 import type { AskedQuestion, Figures } from '../figures/figures.ts'
@@ -71,10 +71,10 @@ export interface FirstValues<Row> {
 
 /** Figures of a period of at most 366 days. */
 export class Overview {
-  readonly #options: OverviewOptions
+  readonly #parts: Core & OverviewParts
 
-  constructor(options: OverviewOptions) {
-    this.#options = options
+  constructor(core: Core, parts: OverviewParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /**
@@ -160,7 +160,7 @@ export class Overview {
         ({ failed }) => failed,
       )
     const [sources, agents] = [rowsOf(bySource), rowsOf(byAgent)]
-    const db = this.#options.store(projectId).readForConsole
+    const db = this.#parts.store(projectId).readForConsole
     const names = await readAgentNames(
       db,
       agents.data.map(({ value, newest }) => [value, newest]),
@@ -173,14 +173,13 @@ export class Overview {
   }
 
   #ask(projectId: number, { from, to }: Period, question: AskedQuestion): Promise<Answer> {
-    const { store, figures } = this.#options
+    const { store, figures } = this.#parts
     const search = { conditions: [], from, to, order: newestFirst } as const
     return figures.ask(store(projectId).readForConsole, projectId, search, question, { mayBeOld: true })
   }
 }
 
-interface OverviewOptions {
-  store: StoreOf
+interface OverviewParts {
   figures: Pick<Figures, 'ask'>
 }
 
