@@ -126,7 +126,7 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
 /** Reads one variable at a time and collects the problems, so that one start shows them all. */
 class Reader {
   readonly problems: string[] = []
-  private readonly known = new Set<string>()
+  private readonly names = new Set<string>()
   private readonly env: Record<string, string | undefined>
 
   constructor(env: Record<string, string | undefined>) {
@@ -134,17 +134,17 @@ class Reader {
   }
 
   text(name: string): string | null {
-    this.known.add(name)
+    this.names.add(name)
     return this.env[name] || null
   }
 
   /** The variables whose name is one slip away from one that is read, in sentences. */
   slips(): readonly string[] {
-    const unknown = Object.keys(this.env).filter((name) => this.env[name] && !this.known.has(name))
+    const unknown = Object.keys(this.env).filter((name) => this.env[name] && !this.names.has(name))
     return Object.freeze(
       unknown.flatMap((name) => {
-        const meant = [...this.known].find((known) => isOneSlip(name, known))
-        return meant ? [`${name} is not known and has no effect: did you mean ${meant}?`] : []
+        const nearest = [...this.names].find((candidate) => isOneSlip(name, candidate))
+        return nearest ? [`${name} is not known and has no effect: did you mean ${nearest}?`] : []
       }),
     )
   }
@@ -218,18 +218,18 @@ class Reader {
   }
 
   bucket(): BucketConfig | null {
-    const written = this.text('RECORDINGS_URL')
+    const url = this.text('RECORDINGS_URL')
     const endpoint = this.url('RECORDINGS_ENDPOINT', ['http://…', 'https://…'])
     const [accessKeyId, secretAccessKey] = [
       this.secret('AWS_ACCESS_KEY_ID'),
       this.secret('AWS_SECRET_ACCESS_KEY'),
     ]
     const region = this.text('AWS_REGION') ?? 'us-east-1'
-    if (written === null) return null
+    if (url === null) return null
     const [, bucket, path = ''] =
-      /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/.exec(written) ?? []
+      /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/.exec(url) ?? []
     if (bucket === undefined)
-      return this.refuse('RECORDINGS_URL', `is ${quoted(written)}`, 's3://bucket or s3://bucket/prefix')
+      return this.refuse('RECORDINGS_URL', `is ${quoted(url)}`, 's3://bucket or s3://bucket/prefix')
     if (accessKeyId === null)
       this.refuse('AWS_ACCESS_KEY_ID', 'is not set', 'the key of RECORDINGS_URL’s bucket')
     if (this.text('AWS_SECRET_ACCESS_KEY') === null)
@@ -307,11 +307,11 @@ class Reader {
 
   addresses(name: string): readonly string[] {
     const entries = this.text(name)?.split(',') ?? []
-    const read = entries.map((written, index) => {
-      const entry = written.trim()
+    const read = entries.map((part, index) => {
+      const entry = part.trim()
       if (isAddressOrRange(entry)) return entry
-      const accepted = 'IPv4 and IPv6 addresses and CIDR ranges, separated by commas'
-      this.refuse(name, `has ${quoted(entry)} as entry ${index + 1}`, accepted)
+      const forms = 'IPv4 and IPv6 addresses and CIDR ranges, separated by commas'
+      this.refuse(name, `has ${quoted(entry)} as entry ${index + 1}`, forms)
       return entry
     })
     return Object.freeze(read)
@@ -338,14 +338,14 @@ class Reader {
   /** Group and project may hold any character; a comma is written `\,`. */
   private groupRoles(name: string) {
     const entries = this.text(name)?.match(/(?:\\.|[^,\\]|\\$)+/g) ?? []
-    const read = entries.flatMap((written) => {
-      const entry = written.trim().replaceAll('\\,', ',')
-      const [, group, project, given] = /^(.+)=(.+):([^:=]*)$/s.exec(entry) ?? []
-      const role = roles.find((known) => known === given)
+    const read = entries.flatMap((part) => {
+      const entry = part.trim().replaceAll('\\,', ',')
+      const [, group, project, roleName] = /^(.+)=(.+):([^:=]*)$/s.exec(entry) ?? []
+      const role = roles.find((each) => each === roleName)
       if (group !== undefined && project !== undefined && role)
         return [Object.freeze({ group, project, role })]
-      const accepted = `group=project:role, the role one of ${roles.join(', ')}, separated by commas`
-      this.refuse(name, `has ${quoted(entry)}`, accepted)
+      const forms = `group=project:role, the role one of ${roles.join(', ')}, separated by commas`
+      this.refuse(name, `has ${quoted(entry)}`, forms)
       return []
     })
     return Object.freeze(read)
@@ -392,21 +392,21 @@ class Reader {
 
   /** Absolute path of a `file:` URL in any form the libSQL client takes: file:a.db, file:/a.db, file:///a.db. */
   private databaseFile(name: string, text: string): string | null {
-    const accepted = 'file: followed by the path of a database file, without query and fragment'
+    const forms = 'file: followed by the path of a database file, without query and fragment'
     const [, host = '', encoded = ''] = /^file:(?:\/\/([^/?#]*))?([^?#]*)$/i.exec(text) ?? []
     const path = percentDecoded(encoded)
     const isLocal = host === '' || host === 'localhost'
     if (isLocal && path !== null && !/^$|^:memory:$|\/$|\0/.test(path)) return resolve(path)
-    return this.refuse(name, 'does not name a database file', accepted)
+    return this.refuse(name, 'does not name a database file', forms)
   }
 
-  private refuse(name: string, wrong: string, accepted: string): null {
-    this.problems.push(`${name} ${wrong}; accepted: ${accepted}`)
+  private refuse(name: string, wrong: string, forms: string): null {
+    this.problems.push(`${name} ${wrong}; accepted: ${forms}`)
     return null
   }
 }
 
-/** The grammar of auth/ip-rules.ts without `*`, which would let every client choose its own address. */
+/** The grammar of access/keys/ip-rules.ts without `*`, which would let every client choose its own address. */
 function isAddressOrRange(entry: string): boolean {
   const [address = '', bits, ...more] = entry.split('/')
   const family = isIP(address)

@@ -31,9 +31,9 @@ async function listen({ port, host, fetch }: ListenOptions): Promise<Listener> {
       Object.defineProperty(request, 'signal', { value: neverAborted })
       if (remoteAddr.hostname) peers.set(request, remoteAddr.hostname)
       const answer = Promise.resolve(fetch(request))
-      const done = () => inFlight.delete(answer)
+      const forget = () => inFlight.delete(answer)
       inFlight.add(answer)
-      answer.then(done, done)
+      answer.then(forget, forget)
       return answer
     },
   )

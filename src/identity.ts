@@ -20,9 +20,9 @@ export function mayDo(
 export const keyScopes = ['full', 'read', 'search'] as const
 export type KeyScope = (typeof keyScopes)[number]
 
-/** Whether a key of the scope `held` may do what needs the scope `needed`. */
-export function scopeAllows(held: KeyScope | null, needed: KeyScope): boolean {
-  return held !== null && keyScopes.indexOf(held) <= keyScopes.indexOf(needed)
+/** Whether a key of the scope `keyScope` may do what needs the scope `needed`. */
+export function scopeAllows(keyScope: KeyScope | null, needed: KeyScope): boolean {
+  return keyScope !== null && keyScopes.indexOf(keyScope) <= keyScopes.indexOf(needed)
 }
 
 /** The key of a request, and its project. */

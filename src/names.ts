@@ -5,15 +5,15 @@ const nameCharsMax = 100
 const slipCharsMin = 5
 
 /** Whether this is the name; one such as `analysis.KEY` stands for every name with that prefix. */
-export function isNamed(name: string, known: string): boolean {
-  const prefix = known.slice(0, known.indexOf('.') + 1)
-  return name === known || (prefix !== '' && name.startsWith(prefix))
+export function isNamed(name: string, pattern: string): boolean {
+  const prefix = pattern.slice(0, pattern.indexOf('.') + 1)
+  return name === pattern || (prefix !== '' && name.startsWith(prefix))
 }
 
 /** Of the names that are known, the one most like this. */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
-  const wanted = bareName(name.slice(0, nameCharsMax))
-  const byDistance = known.map((each) => ({ each, letters: distance(wanted, bareName(each)) }))
+export function nearestName(name: string, names: readonly string[]): string | undefined {
+  const bare = bareName(name.slice(0, nameCharsMax))
+  const byDistance = names.map((each) => ({ each, letters: distance(bare, bareName(each)) }))
   return byDistance.sort((a, b) => a.letters - b.letters)[0]?.each
 }
 
@@ -28,12 +28,12 @@ export function bareName(name: string): string {
 }
 
 /** Whether two letters exchanged make one name the other, or, of a longer one, a letter too many, too few or another. */
-export function isOneSlip(name: string, known: string): boolean {
-  if (Math.abs(name.length - known.length) > 1) return false
-  const letters = distance(name, known)
-  if (letters !== 2 || name.length !== known.length) return letters === 1 && known.length >= slipCharsMin
-  const at = [...name].findIndex((letter, place) => letter !== known[place])
+export function isOneSlip(name: string, other: string): boolean {
+  if (Math.abs(name.length - other.length) > 1) return false
+  const letters = distance(name, other)
+  if (letters !== 2 || name.length !== other.length) return letters === 1 && other.length >= slipCharsMin
+  const at = [...name].findIndex((letter, place) => letter !== other[place])
   return (
-    name[at] === known[at + 1] && name[at + 1] === known[at] && name.slice(at + 2) === known.slice(at + 2)
+    name[at] === other[at + 1] && name[at + 1] === other[at] && name.slice(at + 2) === other.slice(at + 2)
   )
 }

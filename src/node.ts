@@ -39,11 +39,11 @@ async function listen({ port, host, keepAliveSeconds, fetch }: ListenOptions): P
     origin: `http://${name}:${bound}`,
     port: bound,
     drain: async () => {
-      const closed = once(server, 'close')
+      const whenClosed = once(server, 'close')
       server.close()
       // Closes connections that become idle later, which would otherwise wait for another request.
       const closing = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs)
-      await closed
+      await whenClosed
       clearInterval(closing)
     },
     close: async () => server.closeAllConnections(),

@@ -190,10 +190,10 @@ export function createServer(
 
 /** Makes the value at the first call. */
 function once<Value extends object>(make: () => Value): () => Value {
-  let made: Value | undefined
+  let value: Value | undefined
   return () => {
-    made ??= make()
-    return made
+    value ??= make()
+    return value
   }
 }
 

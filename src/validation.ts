@@ -34,9 +34,9 @@ const spelling = [
   '(?<=\\u{1f3f4})[\\u{e0030}-\\u{e007a}]{2,6}\\u{e007f}',
 ].join('|')
 // The last three are not ignorable, but show nothing: an empty Braille pattern, hieroglyphic controls, a null notehead.
-const hidden =
+const hiddenCharacter =
   '[\\p{Cc}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffb\\u2800\\u{13430}-\\u{1343f}\\u{1d159}]'
-const spelledOrHidden = new RegExp(`(${spelling})|${hidden}`, 'gu')
+const spelledOrHidden = new RegExp(`(${spelling})|${hiddenCharacter}`, 'gu')
 
 // As alternatives, because many languages misread a range beyond U+FFFF.
 const hiddenBeyondBmp = [
@@ -119,11 +119,11 @@ export function compileCheck<S extends TSchema>(
       withGuardedItems(schema),
     )
     if (validate(value)) return value as Static<S>
-    const found = validate.errors ?? []
-    const others = further?.(withoutFields(value, found) as Static<S>) ?? []
-    const named = fieldErrors(found)
-    const fields = new Set(found.filter(isReported).map(fieldName))
-    throw invalidRequest([...named, ...others].slice(0, fieldErrorsMax), fields.size + others.length)
+    const failures = validate.errors ?? []
+    const others = further?.(withoutFields(value, failures) as Static<S>) ?? []
+    const errors = fieldErrors(failures)
+    const fields = new Set(failures.filter(isReported).map(fieldName))
+    throw invalidRequest([...errors, ...others].slice(0, fieldErrorsMax), fields.size + others.length)
   }
 }
 
@@ -217,7 +217,7 @@ function unescapePointer(part: string): string {
 }
 
 function sentence(error: ErrorObject): string {
-  const described = (error.parentSchema as { 'x-message'?: string } | undefined)?.['x-message']
+  const message = (error.parentSchema as { 'x-message'?: string } | undefined)?.['x-message']
   switch (error.keyword) {
     case 'required':
       return 'is required'
@@ -239,7 +239,7 @@ function sentence(error: ErrorObject): string {
       return `must be at most ${error.params.limit}`
     case 'type':
       // People send other forms, such as seconds since 1970, so they need an example.
-      if (described && error.parentSchema?.format === 'date-time') return described
+      if (message && error.parentSchema?.format === 'date-time') return message
       return `must be ${withArticle(error.params.type)}`
     case 'enum':
       return `must be one of ${(error.params.allowedValues as unknown[]).filter((value) => value !== null).join(', ')}`
@@ -248,7 +248,7 @@ function sentence(error: ErrorObject): string {
     case 'const':
       return `must be ${JSON.stringify(error.params.allowedValue)}`
     default:
-      return described ?? error.message ?? 'is not valid'
+      return message ?? error.message ?? 'is not valid'
   }
 }
 
@@ -346,8 +346,8 @@ function checkAll(value: unknown, check: Check, path: (string | number)[]): stri
   for (let index = 0; index < children.length; index++) {
     const key = keys?.[index] ?? index
     path.push(key)
-    const found = check(key, 0) ?? checkAll(children[index], check, path)
-    if (found !== null) return found
+    const fault = check(key, 0) ?? checkAll(children[index], check, path)
+    if (fault !== null) return fault
     path.pop()
   }
   return null

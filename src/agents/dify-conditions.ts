@@ -28,8 +28,8 @@ const textTests: Record<string, ToTest<string>> = {
   'end with': compare(asText, (text, end) => text.endsWith(end)),
   is: compare(asText, (text, whole) => text === whole),
   'is not': compare(asText, (text, whole) => text !== whole),
-  in: compare(asTexts, (text, listed) => listed.has(text)),
-  'not in': compare(asTexts, (text, listed) => !listed.has(text)),
+  in: compare(asTexts, (text, list) => list.has(text)),
+  'not in': compare(asTexts, (text, list) => !list.has(text)),
   empty: () => (text) => text === '',
   'not empty': () => (text) => text !== '',
 }
@@ -114,8 +114,8 @@ function compare<Field, Value>(
   read: (value: unknown, at: number) => Value,
   test: (field: Field, value: Value) => boolean,
 ): ToTest<Field> {
-  return (given, at) => {
-    const value = read(given, at)
+  return (input, at) => {
+    const value = read(input, at)
     return (field) => test(field, value)
   }
 }

@@ -24,8 +24,8 @@ const errorCodes: Partial<Record<ErrorCode, number>> = {
 }
 
 /** Dify's user sets how many records to ask for; search returns 1 to 50. */
-export function limitOf({ top_k: wanted }: DifyRequest['retrieval_setting']): number | undefined {
-  return wanted == null ? undefined : Math.min(Math.max(wanted, 1), searchLimitMax)
+export function limitOf({ top_k: limit }: DifyRequest['retrieval_setting']): number | undefined {
+  return limit == null ? undefined : Math.min(Math.max(limit, 1), searchLimitMax)
 }
 
 /** Only `content` reaches the model, so it includes the name and heading. Dify 1.13 fails without a `document_id`. */

@@ -39,7 +39,7 @@ export interface LookUpOptions {
 }
 
 /** A model's question. */
-interface Asked {
+interface Question {
   /** From the model, as an object or as JSON text. */
   parameters: unknown
   /** Unchecked. */
@@ -50,7 +50,7 @@ interface Asked {
 export async function lookUp(
   { search, onFailure }: LookUpOptions,
   projectId: number,
-  { parameters, callId }: Asked,
+  { parameters, callId }: Question,
 ): Promise<SearchAnswer | string> {
   try {
     const { answer } = await search.search(projectId, parametersOf(parameters), callId)
@@ -67,12 +67,12 @@ export async function lookUp(
 export async function answerTool(
   options: LookUpOptions,
   projectId: number,
-  asked: Asked,
+  question: Question,
 ): Promise<{ result: string }> {
-  const found = await lookUp(options, projectId, asked)
-  if (typeof found === 'string') return { result: found }
-  const passages = found.data.map((hit) => embeddedText(hit.name, hit))
-  const text = [...warningsOf(found), ...passages].join('\n\n').trim()
+  const answer = await lookUp(options, projectId, question)
+  if (typeof answer === 'string') return { result: answer }
+  const passages = answer.data.map((hit) => embeddedText(hit.name, hit))
+  const text = [...warningsOf(answer), ...passages].join('\n\n').trim()
   return { result: text === '' ? 'Nothing was found.' : text.slice(0, resultCharsMax).toWellFormed() }
 }
 
@@ -86,10 +86,10 @@ const checkParameters = compileCheck(ToolParameters)
 
 /** @throws invalid_request naming each bad parameter */
 function parametersOf(parameters: unknown): ToolParameters {
-  const given = asObject(typeof parameters === 'string' ? parse(parameters) : parameters) ?? {}
+  const values = asObject(typeof parameters === 'string' ? parse(parameters) : parameters) ?? {}
   // With a strict schema, a model writes null for a parameter that it does not set.
-  const meant = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
-  const { query, limit, itemIds } = checkParameters(meant)
+  const present = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))
+  const { query, limit, itemIds } = checkParameters(present)
   // Arguments in a JSON string were not checked with the body.
   if (!query.isWellFormed() || query.includes('\0'))
     throw invalidRequest([{ field: 'query', message: 'must be Unicode text without U+0000' }])

@@ -50,9 +50,9 @@ export async function answerCalls(
   return await Promise.all(
     toolCallsOf(body).map(async ({ id, name, parameters }) => {
       // The answer is always 200: Vapi reads no results from other answers, and other calls have theirs.
-      const found = await lookUp(options, projectId, { parameters, callId: callIdIn(body) })
-      const told = typeof found === 'string' ? { error: inOneLine(found) } : { result: resultOf(found) }
-      return { name, toolCallId: id, ...told }
+      const answer = await lookUp(options, projectId, { parameters, callId: callIdIn(body) })
+      const outcome = typeof answer === 'string' ? { error: inOneLine(answer) } : { result: resultOf(answer) }
+      return { name, toolCallId: id, ...outcome }
     }),
   )
 }
@@ -89,9 +89,9 @@ function toDocument(hit: SearchHit, similarity: number): VapiDocument {
 /** @throws invalid_request if there is no list of calls */
 function toolCallsOf({ message }: VapiToolRequest): ToolCall[] {
   const lists = [message.toolCallList, message.toolCalls, message.toolWithToolCallList?.map(withoutTool)]
-  const given = lists.filter((list) => list !== undefined)
-  if (given.length === 0) throw invalidRequest([{ field: 'message.toolCallList', message: 'is required' }])
-  return (given.find((list) => list.length > 0) ?? []).map(toToolCall)
+  const present = lists.filter((list) => list !== undefined)
+  if (present.length === 0) throw invalidRequest([{ field: 'message.toolCallList', message: 'is required' }])
+  return (present.find((list) => list.length > 0) ?? []).map(toToolCall)
 }
 
 /** A result must be one line: https://docs.vapi.ai/tools/custom-tools-troubleshooting */
@@ -134,11 +134,11 @@ function withoutTool(entry: unknown): unknown {
 
 function toToolCall(entry: unknown): ToolCall {
   const call = asObject(entry) ?? {}
-  const { name, parameters, arguments: written } = asObject(call.function) ?? {}
+  const { name, parameters, arguments: argumentsText } = asObject(call.function) ?? {}
   return {
     id: asText(call.id),
     name: asText(call.name ?? name),
-    parameters: call.parameters ?? call.arguments ?? parameters ?? written,
+    parameters: call.parameters ?? call.arguments ?? parameters ?? argumentsText,
   }
 }
 

@@ -47,7 +47,7 @@ export class AlertWatch {
   readonly #parts: Core & AlertWatchParts
   readonly #job: Job
   /** By the number of the rule. */
-  readonly #known = new LRUCache<number, KnownFigure>({ max: figuresKnownMax })
+  readonly #figures = new LRUCache<number, KnownFigure>({ max: figuresKnownMax })
   #lookedAt: number
 
   constructor(core: Core, parts: AlertWatchParts) {
@@ -131,13 +131,13 @@ export class AlertWatch {
     period: Period,
   ): Promise<KnownFigure['figure']> {
     const { figures } = this.#parts
-    const known = this.#known.get(seq)
-    if (known?.version === version && known.changeSeq === changeSeq && period.to <= known.until)
-      return known.figure
+    const last = this.#figures.get(seq)
+    if (last?.version === version && last.changeSeq === changeSeq && period.to <= last.until)
+      return last.figure
     // First, so that what is written between the two is read again.
     const until = await figures.steadyUntil(projectId, rule, period)
     const figure = await figures.read(projectId, rule, period)
-    this.#known.set(seq, { version, changeSeq, until, figure })
+    this.#figures.set(seq, { version, changeSeq, until, figure })
     return figure
   }
 

@@ -71,20 +71,20 @@ export class Alerts {
   /** In the order in which they were made. */
   async list(projectId: number): Promise<Alert[]> {
     const rows = await this.#rows(projectId)
-    const shown = await this.#parts.destinations.shown(rows.flatMap(({ destinations }) => destinations))
+    const destinations = await this.#parts.destinations.byId(rows.flatMap(({ destinations }) => destinations))
     return rows.map((row) =>
       toAlert(
         row,
-        row.destinations.flatMap((id) => shown.get(id) ?? []),
+        row.destinations.flatMap((id) => destinations.get(id) ?? []),
       ),
     )
   }
 
   /** @throws not_found */
   async get(projectId: number, id: string): Promise<Alert> {
-    const found = (await this.list(projectId)).find((alert) => alert.id === id)
-    if (!found) throw noAlert()
-    return found
+    const alert = (await this.list(projectId)).find((alert) => alert.id === id)
+    if (!alert) throw noAlert()
+    return alert
   }
 
   /** Where rules can be sent. */
@@ -126,8 +126,8 @@ export class Alerts {
     const { rule, to, isPaused } = this.#read(change)
     const { ids, statements } = await destinations.resolve(projectId, to, before)
     const changes = sql`rule = ${JSON.stringify(rule)}, destinations = ${JSON.stringify(ids)}, is_paused = ${isPaused ? 1 : 0}`
-    const left = before.filter((one) => !ids.includes(one))
-    await this.#change(projectId, { id, changes, by, statements, left })
+    const dropped = before.filter((one) => !ids.includes(one))
+    await this.#change(projectId, { id, changes, by, statements, dropped })
     return await this.get(projectId, id)
   }
 
@@ -141,7 +141,7 @@ export class Alerts {
   /** What waits to be sent of it is not sent. @throws not_found */
   async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
     const { store, destinations, audit, erasure } = this.#parts
-    const { seq, destinations: left } = toStored(await this.#find(projectId, id))
+    const { seq, destinations: destinationIds } = toStored(await this.#find(projectId, id))
     const { writeWhenFull: write } = store(projectId)
     await write.batch({
       waiting: write
@@ -149,7 +149,7 @@ export class Alerts {
         .where(and(eq(webhookQueue.kind, 'alert'), eq(webhookQueue.record, seq))),
       deleted: write.delete(alerts).where(eq(alerts.seq, seq)),
       entry: audit.entry({ by, projectId, action: 'alert_deleted', target: id, targetRef: id }),
-      left: destinations.release(projectId, left),
+      dropped: destinations.release(projectId, destinationIds),
     })
     erasure.schedule(projectId)
     return { id, deleted: true }
@@ -169,13 +169,13 @@ export class Alerts {
       const message = messages.of(alert, { state, value, limit, calls }, windowOf(rule, now()))
       return queueing(alert, { ...message, test: true }, now())
     }
-    const { entry: _, ...sent } = await write.batchIf(mayTest(projectId, alert.seq, now()), {
+    const { entry: _, ...queuedTests } = await write.batchIf(mayTest(projectId, alert.seq, now()), {
       found: sql`update ${alerts} set version = version where id = ${id}`,
       entry: audit.entry({ by, projectId, action: 'alert_tested', target: id, targetRef: id }),
       alert: queued('alert'),
       ok: queued('ok'),
     })
-    return { id, queued: sent.alert.rowsAffected + sent.ok.rowsAffected }
+    return { id, queued: queuedTests.alert.rowsAffected + queuedTests.ok.rowsAffected }
   }
 
   /** What fired, newest first. @param before of an earlier page */
@@ -251,13 +251,13 @@ export class Alerts {
       changes,
       by,
       statements = [],
-      left = [],
+      dropped = [],
     }: {
       id: string
       changes: SQL
       by?: ActedBy | undefined
       statements?: SQL[]
-      left?: string[]
+      dropped?: string[]
     },
   ): Promise<void> {
     const { store, destinations, audit, erasure } = this.#parts
@@ -265,9 +265,9 @@ export class Alerts {
       destinations: statements,
       changed: sql`update ${alerts} set ${changes}, version = version + 1 where id = ${id}`,
       entry: audit.entry({ by, projectId, action: 'alert_changed', target: id, targetRef: id }),
-      left: destinations.release(projectId, left),
+      dropped: destinations.release(projectId, dropped),
     })
-    if (left.length > 0) erasure.schedule(projectId)
+    if (dropped.length > 0) erasure.schedule(projectId)
   }
 
   async #rows(projectId: number, id?: string): Promise<Row[]> {
@@ -306,18 +306,18 @@ function toAlert(row: Row, to: Destination[]): Alert {
 function mayTest(projectId: number, seq: number, now: number): Requirement[] {
   const tests = sql`select action, at from ${auditEvents} where project_id = ${projectId}
     order by seq desc limit ${entriesSearchedMax}`
-  const counted = sql`select count(*) from (${tests}) where action = 'alert_tested' and at > ${now - hourMs}`
-  const waiting = sql`select 1 from ${webhookQueue}
+  const testCount = sql`select count(*) from (${tests}) where action = 'alert_tested' and at > ${now - hourMs}`
+  const waitingTest = sql`select 1 from ${webhookQueue}
     where record = ${seq} and kind = 'alert' and not is_sent and alert ->> 'test'`
   const otherwise = (detail: string) => () =>
     new AppError('rate_limited', 'Too many requests', { detail, retryAfterSeconds: testRetrySeconds })
   return [
     {
-      condition: sql`not exists (${waiting})`,
+      condition: sql`not exists (${waitingTest})`,
       otherwise: otherwise('A test of this alert waits to be sent.'),
     },
     {
-      condition: sql`(${counted}) < ${testsPerHourMax}`,
+      condition: sql`(${testCount}) < ${testsPerHourMax}`,
       otherwise: otherwise(`The alerts of a project can be tested ${testsPerHourMax} times an hour.`),
     },
   ]

@@ -36,7 +36,7 @@ export class Destinations {
   }
 
   /** As people see them, in the order of each rule. Deleted webhooks are left out. */
-  async shown(ids: readonly string[]): Promise<Map<string, Destination>> {
+  async byId(ids: readonly string[]): Promise<Map<string, Destination>> {
     return new Map((await this.#rowsOf(ids)).map((row) => [row.id, toShown(row)]))
   }
 
@@ -61,20 +61,20 @@ export class Destinations {
     before: readonly string[],
   ): Promise<{ ids: string[]; statements: SQL[] }> {
     const { read, now } = this.#parts
-    const known = await read.select().from(webhooks).where(sql`project_id = ${projectId}`)
-    const ofRule = known.filter(({ id }) => before.includes(id))
+    const hooks = await read.select().from(webhooks).where(sql`project_id = ${projectId}`)
+    const ofRule = hooks.filter(({ id }) => before.includes(id))
     const errors: FieldError[] = []
     const rows = new Map<string, Row>()
     for (const [at, destination] of to.entries()) {
       const { kind, text } = partsOf(destination)
-      const shown = ofRule.find(
+      const unchanged = ofRule.find(
         (row) => row.kind === kind && masked(textOf(row)) === text && !rows.has(row.id),
       )
-      const wanted = shown ?? (await this.#read(kind, text, known))
-      if (typeof wanted === 'string') errors.push({ field: `to.${at}.${kind}`, message: wanted })
+      const target = unchanged ?? (await this.#read(kind, text, hooks))
+      if (typeof target === 'string') errors.push({ field: `to.${at}.${kind}`, message: target })
       else {
-        const same = [...known, ...rows.values()].find((row) => isSame(row, wanted))
-        rows.set(same?.id ?? wanted.id, same ?? wanted)
+        const same = [...hooks, ...rows.values()].find((row) => isSame(row, target))
+        rows.set(same?.id ?? target.id, same ?? target)
       }
     }
     if (errors.length > 0) throw invalidRequest(errors)
@@ -100,9 +100,9 @@ export class Destinations {
   }
 
   /** A new row, or the known one of an id: of a webhook, or of an address or key that another rule has. @returns a string that says what is wrong */
-  async #read(kind: Row['kind'], text: string, known: readonly Row[]): Promise<Row | string> {
+  async #read(kind: Row['kind'], text: string, hooks: readonly Row[]): Promise<Row | string> {
     const { addresses, pagerDutyUrl } = this.#parts
-    if (kind === 'webhook') return known.find((row) => row.id === text) ?? 'is no webhook of this project'
+    if (kind === 'webhook') return hooks.find((row) => row.id === text) ?? 'is no webhook of this project'
     const row = { id: newId('wh'), kind }
     if (kind === 'slack') return (await addresses.problemOf(text)) ?? { ...row, url: text, secret: '' }
     if (keyPattern.test(text)) return { ...row, url: pagerDutyUrl, secret: text }

@@ -4,7 +4,7 @@ import { Alert, AlertList } from './schemas.ts'
 // The routes of alerts in the OpenAPI document.
 
 const keyed = { tags: ['Alerts'], security: [{ apiKey: [] }] }
-const sent = ['payload_too_large', 'unsupported_media_type', 'insufficient_storage'] as const
+const bodyErrors = ['payload_too_large', 'unsupported_media_type', 'insufficient_storage'] as const
 const parameters = [pathParameter('id', 'Of an alert.', 'alr_019a5f0c2b7e7cc0a1d2e3f405162738')]
 
 export const listAlerts = {
@@ -22,7 +22,7 @@ export const createAlert = {
   description:
     'A rule about a figure of the calls of the last minutes. It is evaluated once a minute, and each change of its state ' +
     'is sent to its destinations. A project has at most 50.',
-  responses: keyedAnswers({ 201: jsonAnswer('The alert.', Alert) }, [...sent]),
+  responses: keyedAnswers({ 201: jsonAnswer('The alert.', Alert) }, [...bodyErrors]),
 }
 
 export const getAlert = {
@@ -41,7 +41,7 @@ export const putAlert = {
   description:
     'What is left out has its default. The state stays until the next evaluation. What was shown of an address or a key ' +
     'keeps it.',
-  responses: keyedAnswers({ 200: jsonAnswer('The alert.', Alert) }, ['not_found', ...sent]),
+  responses: keyedAnswers({ 200: jsonAnswer('The alert.', Alert) }, ['not_found', ...bodyErrors]),
 }
 
 export const deleteAlert = {

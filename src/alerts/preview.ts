@@ -47,8 +47,8 @@ export async function previewOf({ figures, projectId, rule, now }: PreviewOption
     const rank = severity.indexOf(state)
     if (!worst || rank >= worst.rank) worst = { at: '', value, calls, state, rank }
     if ((to - start) % hourMs < stepMs) {
-      const { rank: _, ...shown } = worst
-      preview.data.push({ ...shown, at: new Date(to).toISOString() })
+      const { rank: _, ...moment } = worst
+      preview.data.push({ ...moment, at: new Date(to).toISOString() })
       worst = undefined
     }
     if (index % windowsPerSlice === 0) await setImmediate()

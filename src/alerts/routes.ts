@@ -7,7 +7,7 @@ import { AlertChange, alertErrors } from './schemas.ts'
 
 /** /v1/alerts: rules about figures of recent calls. */
 export function alertRoutes(alerts: Alerts) {
-  const sent = { parse: 'json' as const, body: bodyOf(AlertChange, alertErrors) }
+  const alertBody = { parse: 'json' as const, body: bodyOf(AlertChange, alertErrors) }
   return (
     new Elysia({ prefix: '/v1/alerts' })
       .use(callerContext())
@@ -22,7 +22,7 @@ export function alertRoutes(alerts: Alerts) {
           set.headers.location = `/v1/alerts/${alert.id}`
           return alert
         },
-        { ...sent, detail: docs.createAlert },
+        { ...alertBody, detail: docs.createAlert },
       )
       // Elysia gives null for an id with broken percent-encoding.
       .get('/:id', ({ caller, params }) => alerts.get(caller.projectId, params.id ?? ''), {
@@ -31,7 +31,7 @@ export function alertRoutes(alerts: Alerts) {
       .put(
         '/:id',
         ({ caller, params, body }) => alerts.put(caller.projectId, params.id ?? '', body, byKey(caller)),
-        { ...sent, detail: docs.putAlert },
+        { ...alertBody, detail: docs.putAlert },
       )
       .delete(
         '/:id',

@@ -138,8 +138,8 @@ class Comparison {
     const accuracy = agreed / calls
     const baseRate = (yes + onlyPerson) / calls
     const modelRate = (yes + onlyModel) / calls
-    const expected = baseRate * modelRate + (1 - baseRate) * (1 - modelRate)
-    const kappa = expected === 1 ? null : (accuracy - expected) / (1 - expected)
+    const byChance = baseRate * modelRate + (1 - baseRate) * (1 - modelRate)
+    const kappa = byChance === 1 ? null : (accuracy - byChance) / (1 - byChance)
     return { calls, agreed, accuracy, kappa, baseRate, disagreements }
   }
 }

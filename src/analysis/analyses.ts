@@ -4,7 +4,7 @@ import type { Core } from '../core/core.ts'
 import { analysisQueue } from '../db/schema.ts'
 import { AppError, callNotFound, unavailable } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
-import type { Budget, Model, Sent } from './budget.ts'
+import type { Budget, Model, Usage } from './budget.ts'
 import { type CallJudge, estimateOf, unreadable } from './call-judge.ts'
 import { ModelUnavailable } from './chat-failures.ts'
 import { type AnalysisRecord, recordOf } from './outcomes.ts'
@@ -51,11 +51,11 @@ export class Analyses {
   /** The state of a call's analysis. While it waits for another one, what the last one found out is there. @throws not_found */
   async get(projectId: number, id: string): Promise<Analysis> {
     const { store, budget, calls, isRunning } = this.#parts
-    const found = await calls.lastAnalysis(projectId, id)
-    if (!found) throw callNotFound()
-    const { seq, analysis } = found
+    const call = await calls.lastAnalysis(projectId, id)
+    if (!call) throw callNotFound()
+    const { seq, analysis } = call
     // What is stored was made by Outcomes.
-    const told: Analysis = analysis
+    const answer: Analysis = analysis
       ? {
           ...(analysis.record as AnalysisRecord),
           state: analysis.brief.state,
@@ -65,24 +65,24 @@ export class Analyses {
     const [waiting] = await store(projectId).read.all(
       sql`select 1 from ${analysisQueue} where seq = ${seq} limit 1`,
     )
-    if (!waiting) return told
-    if (isRunning(seq)) return { ...told, state: 'running', reason: null }
+    if (!waiting) return answer
+    if (isRunning(seq)) return { ...answer, state: 'running', reason: null }
     const pause = await budget.pauseOf(projectId)
     return pause
-      ? { ...told, state: 'paused', reason: pause.reason }
-      : { ...told, state: 'queued', reason: null }
+      ? { ...answer, state: 'paused', reason: pause.reason }
+      : { ...answer, state: 'queued', reason: null }
   }
 
   /** What the console shows: the model, what was used this month, and why nothing happens if nothing does. */
   async status(projectId: number): Promise<AnalysisStatus> {
     const { store, budget, model } = this.#parts
-    const [counted] = await store(projectId).read.all<{ waiting: number }>(sql`
+    const [queue] = await store(projectId).read.all<{ waiting: number }>(sql`
       select count(*) as waiting from (select 1 from ${analysisQueue} where project_id = ${projectId} limit 10000)`)
     const pause = await budget.pauseOf(projectId)
     return {
       model: model?.name ?? null,
       destination: model?.destination ?? null,
-      waiting: counted?.waiting ?? 0,
+      waiting: queue?.waiting ?? 0,
       tokens: await budget.usedBy(projectId),
       pause: pause && {
         ...pause,
@@ -102,45 +102,45 @@ export class Analyses {
     const { rubrics, budget, calls, judge, model, now } = this.#parts
     if (!model) throw unavailable('No model is configured (ANALYSIS_MODEL).')
     const isGiven = rubric !== undefined
-    const asked = isGiven
+    const draft = isGiven
       ? { version: 0, createdAt: '', ...readRubric(rubric, 'rubric.') }
       : await rubrics.get(projectId)
     const seq = (await calls.lastAnalysis(projectId, id))?.seq
     const call = seq === undefined ? null : await judge.read(projectId, seq)
     if (!call) throw callNotFound()
     if (call.status === 'live') throw callIsLive()
-    const version = isGiven ? null : asked.version
+    const version = isGiven ? null : draft.version
     const reason = unreadable(call)
     if (reason !== null) return { ...nothing, state: 'skipped', reason, version }
-    const { tokensPerMonth } = (await rubrics.find(projectId)) ?? asked
-    const question = { call, rubric: asked, tokensPerMonth, skippedFor: null }
+    const { tokensPerMonth } = (await rubrics.find(projectId)) ?? draft
+    const question = { call, rubric: draft, tokensPerMonth, skippedFor: null }
     const signal = AbortSignal.timeout(trialMsMax)
     if (this.#trials.filter((each) => each === projectId).length >= trialsAtOnceMax)
       throw unavailable(`${trialsAtOnceMax} trials of the project are under way.`, trialRetrySeconds)
     this.#trials.push(projectId)
-    let reserved: Awaited<ReturnType<Budget['reserve']>> = null
+    let reservation: Awaited<ReturnType<Budget['reserve']>> = null
     try {
-      reserved = await budget.reserve(projectId, tokensPerMonth, estimateOf(question))
-      if (!reserved) return { ...nothing, state: 'skipped', reason: 'budget', version }
+      reservation = await budget.reserve(projectId, tokensPerMonth, estimateOf(question))
+      if (!reservation) return { ...nothing, state: 'skipped', reason: 'budget', version }
       const { judgement } = await judge.ask(projectId, question, signal)
-      await this.#noteSent(projectId, id, judgement, by)
+      await this.#noteUsage(projectId, id, judgement, by)
       const record = recordOf(judgement, { model: model.name, at: now() })
       return { ...nothing, ...record, state: judgement.state, version }
     } catch (error) {
-      if (error instanceof ModelUnavailable) await this.#noteSent(projectId, id, error, by)
+      if (error instanceof ModelUnavailable) await this.#noteUsage(projectId, id, error, by)
       if (signal.aborted) throw unavailable('The model did not answer within a minute.', trialRetrySeconds)
       if (!(error instanceof ModelUnavailable)) throw error
       throw unavailable(`${error.detail}.`, trialRetrySeconds)
     } finally {
       this.#trials.splice(this.#trials.indexOf(projectId), 1)
-      reserved?.release()
+      reservation?.release()
     }
   }
 
-  async #noteSent(projectId: number, id: string, sent: Sent, by: ActedBy | undefined): Promise<void> {
+  async #noteUsage(projectId: number, id: string, usage: Usage, by: ActedBy | undefined): Promise<void> {
     const { store, budget } = this.#parts
-    const spent = budget.spending(projectId, id, sent, { action: 'rubric_tried', by })
-    if (spent.length > 0) await store(projectId).write.batch({ spent })
+    const spending = budget.spending(projectId, id, usage, { action: 'rubric_tried', by })
+    if (spending.length > 0) await store(projectId).write.batch({ spending })
   }
 }
 

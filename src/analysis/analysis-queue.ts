@@ -93,8 +93,8 @@ export class AnalysisQueue {
   }
 
   /** The statements that end an analysis, and count it in its run. */
-  ending({ seq, runId, changeSeq }: DueCall, counted: 'done' | 'skipped' | 'failed'): SQL[] {
-    const column = sql.raw(counted)
+  ending({ seq, runId, changeSeq }: DueCall, outcome: 'done' | 'skipped' | 'failed'): SQL[] {
+    const column = sql.raw(outcome)
     return [
       sql`delete from ${analysisQueue} where seq = ${seq} and run_id = ${runId} and change_seq = ${changeSeq}`,
       sql`update ${analysisRuns} set ${column} = ${column} + 1 where changes() > 0 and id = ${runId}`,
@@ -102,8 +102,8 @@ export class AnalysisQueue {
   }
 
   /** Ends an analysis of which nothing is stored. */
-  async drop(due: DueCall, counted: 'skipped' | 'failed'): Promise<void> {
-    const [removed, count] = this.ending(due, counted)
+  async drop(due: DueCall, outcome: 'skipped' | 'failed'): Promise<void> {
+    const [removed, count] = this.ending(due, outcome)
     if (removed && count) await this.#core.write.batch({ removed, count })
   }
 

@@ -103,8 +103,8 @@ export class AnalysisRuns {
     return rows.map(({ run, isOpen }) => {
       const { id, version, calls, done, skipped, failed, createdAt, createdBy, stoppedAt } = run
       const state = stoppedAt !== null ? 'stopped' : isOpen ? 'running' : 'done'
-      const started = { createdAt: new Date(createdAt).toISOString(), createdBy }
-      return { id, state, version, calls, done, skipped, failed, ...started }
+      const start = { createdAt: new Date(createdAt).toISOString(), createdBy }
+      return { id, state, version, calls, done, skipped, failed, ...start }
     })
   }
 }

@@ -63,18 +63,18 @@ export class Analyzer {
     if (await queue.isEmpty()) return null
     if (!(await isMine())) return lookEveryMs
     await queue.refill()
-    const waiting = await queue.waiting()
-    const next = Math.max(this.#busyUntil, waiting[0]?.dueAt ?? 0)
+    const projects = await queue.waiting()
+    const next = Math.max(this.#busyUntil, projects[0]?.dueAt ?? 0)
     if (next <= now())
-      for (const due of await this.#choose(waiting)) this.#job.begin(due, () => this.#attemptOrPostpone(due))
+      for (const due of await this.#choose(projects)) this.#job.begin(due, () => this.#attemptOrPostpone(due))
     return Math.min(Math.max(0, next - now()) || lookEveryMs, lookEveryMs)
   }
 
   /** As many calls as there is room for, each project in its turn. */
-  async #choose(waiting: Awaited<ReturnType<AnalysisQueue['waiting']>>): Promise<DueCall[]> {
+  async #choose(projects: Awaited<ReturnType<AnalysisQueue['waiting']>>): Promise<DueCall[]> {
     const { queue, requestsAtOnce, now } = this.#parts
     const room = 2 * requestsAtOnce - this.#job.underWay.length
-    const ready = waiting.filter(({ dueAt }) => dueAt <= now())
+    const ready = projects.filter(({ dueAt }) => dueAt <= now())
     if (room <= 0 || ready.length === 0) return []
     const hadTurn = ({ projectId }: { projectId: number }) => Number(projectId <= this.#lastProjectId)
     const next = ready.sort((a, b) => hadTurn(a) - hadTurn(b) || a.projectId - b.projectId).slice(0, room)
@@ -90,8 +90,8 @@ export class Analyzer {
     const turns = lists
       .flatMap((list) => list.map((due, turn) => ({ due, turn })))
       .sort((a, b) => a.turn - b.turn)
-    const chosen = new Map(turns.map(({ due }) => [due.seq, due]))
-    return [...chosen.values()].slice(0, room)
+    const bySeq = new Map(turns.map(({ due }) => [due.seq, due]))
+    return [...bySeq.values()].slice(0, room)
   }
 
   async #attemptOrPostpone(due: DueCall): Promise<void> {
@@ -119,23 +119,23 @@ export class Analyzer {
       return await outcomes.store(due, { call, rubric, judgement, redacted: {} })
     }
     const { projectId } = due
-    const reserved = await budget.reserve(projectId, tokensPerMonth, estimateOf(question))
-    if (!reserved) {
+    const reservation = await budget.reserve(projectId, tokensPerMonth, estimateOf(question))
+    if (!reservation) {
       const detail = `The budget of ${tokensPerMonth} tokens a month is used up. A larger one in the rubric goes on at once.`
       return await budget.pause(projectId, 'budget', detail)
     }
     try {
-      const judged = await judge.ask(projectId, question, signal)
+      const result = await judge.ask(projectId, question, signal)
       this.#busyMs = busyMsMin
       this.#noteModel(null)
-      await outcomes.store(due, judged)
+      await outcomes.store(due, result)
     } catch (error) {
       if (!(error instanceof ModelUnavailable)) throw error
       // It was sent all the same.
       if (signal.aborted) return await outcomes.spend(projectId, question.call.id, error)
       return await this.#wait(due, question, error)
     } finally {
-      reserved.release()
+      reservation.release()
     }
     // Once its tokens are free: what it was given may be enough for others.
     await budget.resume(projectId)

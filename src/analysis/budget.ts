@@ -13,7 +13,7 @@ export interface Model {
 }
 
 /** What was sent of a call. */
-export interface Sent {
+export interface Usage {
   tokens: Tokens
   requests: number
 }
@@ -81,13 +81,13 @@ export class Budget {
   spending(
     projectId: number,
     id: string,
-    { tokens: { prompt, completion }, requests }: Sent,
+    { tokens: { prompt, completion }, requests }: Usage,
     { action, by }: { action: 'call_analyzed' | 'rubric_tried'; by: AuditEvent['by'] },
   ): SQL[] {
     const { audit, recordHash, model, now } = this.#parts
     if (requests === 0 || !model) return []
-    const counted = `${requests} ${requests === 1 ? 'request' : 'requests'}, ${prompt + completion} tokens`
-    const target = `${recordHash(projectId, 'call', id)}: ${model.name} at ${model.destination}, ${counted}`
+    const summary = `${requests} ${requests === 1 ? 'request' : 'requests'}, ${prompt + completion} tokens`
+    const target = `${recordHash(projectId, 'call', id)}: ${model.name} at ${model.destination}, ${summary}`
     return [
       sql`
         insert into ${analysisUsage} (project_id, month, prompt, completion)
@@ -131,13 +131,13 @@ export class Budget {
     limit: number | null,
     tokens: number,
   ): Promise<{ release(): void } | null> {
-    const used = limit === null ? noTokens : await this.usedBy(projectId)
-    const reserved = this.#reserved.get(projectId) ?? 0
-    if (limit !== null && used.prompt + used.completion + reserved + tokens > limit) return null
-    this.#reserved.set(projectId, reserved + tokens)
+    const usage = limit === null ? noTokens : await this.usedBy(projectId)
+    const reservedTokens = this.#reserved.get(projectId) ?? 0
+    if (limit !== null && usage.prompt + usage.completion + reservedTokens + tokens > limit) return null
+    this.#reserved.set(projectId, reservedTokens + tokens)
     const release = () => {
-      const left = (this.#reserved.get(projectId) ?? 0) - tokens
-      if (left > 0) this.#reserved.set(projectId, left)
+      const rest = (this.#reserved.get(projectId) ?? 0) - tokens
+      if (rest > 0) this.#reserved.set(projectId, rest)
       else this.#reserved.delete(projectId)
     }
     return { release }

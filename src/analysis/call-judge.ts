@@ -100,10 +100,10 @@ export class CallJudge {
     // Redaction may have been switched on after the call was stored.
     const transcript = await this.#slices.run(redactTurns(call.transcript ?? [], redact))
     const judgement = await askModel(projectId, rubric, transcript, signal)
-    const redacted: RedactionCounts = {}
-    if (judgement.state !== 'done') return { call, rubric, judgement, redacted }
-    const findings = await this.#slices.run(redactFindings(judgement.findings, redact, redacted))
-    return { call, rubric, judgement: { ...judgement, findings }, redacted }
+    const counts: RedactionCounts = {}
+    if (judgement.state !== 'done') return { call, rubric, judgement, redacted: counts }
+    const findings = await this.#slices.run(redactFindings(judgement.findings, redact, counts))
+    return { call, rubric, judgement: { ...judgement, findings }, redacted: counts }
   }
 }
 
@@ -141,8 +141,8 @@ export function unreadable({ transcript }: ReadCall): string | null {
   return transcript.length === 0 ? 'no transcript' : null
 }
 
-function isAmong(wanted: readonly string[] | undefined, values: readonly (string | null)[]): boolean {
-  return wanted === undefined || values.some((value) => value !== null && wanted.includes(value))
+function isAmong(allowed: readonly string[] | undefined, values: readonly (string | null)[]): boolean {
+  return allowed === undefined || values.some((value) => value !== null && allowed.includes(value))
 }
 
 /** The same calls each time, and with a larger share these and others. */
@@ -151,10 +151,10 @@ function isInShare(id: string, share: number): boolean {
 }
 
 function* redactTurns(turns: readonly Turn[], redact: RedactText): Work<Turn[]> {
-  const redacted: Turn[] = []
+  const redactedTurns: Turn[] = []
   for (const { role, content } of turns)
-    redacted.push({ role, content: yield* redact(content, 'content', {}) })
-  return redacted
+    redactedTurns.push({ role, content: yield* redact(content, 'content', {}) })
+  return redactedTurns
 }
 
 function* redactFindings(findings: Findings, redact: RedactText, counts: RedactionCounts): Work<Findings> {

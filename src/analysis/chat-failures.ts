@@ -103,8 +103,8 @@ async function complaintOf(response: Response): Promise<string> {
   const body = jsonOf(text)
   if (body === undefined) return text.slice(0, complaintCharsMax)
   const error = valueAt(body, 'error') ?? body
-  const said = ['code', 'type', 'param', 'message', 'detail'].map((name) => valueAt(error, name))
-  return [error, ...said, valueAt(body, 'detail', 0, 'loc', 1)]
+  const details = ['code', 'type', 'param', 'message', 'detail'].map((name) => valueAt(error, name))
+  return [error, ...details, valueAt(body, 'detail', 0, 'loc', 1)]
     .flatMap((each) => (typeof each === 'string' ? [each.slice(0, complaintCharsMax)] : []))
     .join(' ')
 }

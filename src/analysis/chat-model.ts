@@ -136,7 +136,7 @@ function readAnswer(answer: unknown): ChatAnswer {
 
 /** A fetch that throws for every answer that cannot be one of the chat API. */
 function checkedFetch(fetch: typeof globalThis.fetch, now: () => number): typeof globalThis.fetch {
-  const checked = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+  const checkedRequest = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
     try {
       // Calls and the token go to the configured address and nowhere else.
       const response = await fetch(input, { ...init, redirect: 'manual' })
@@ -152,7 +152,7 @@ function checkedFetch(fetch: typeof globalThis.fetch, now: () => number): typeof
       throw isOurs(error) ? error : networkFailure(networkCode(error))
     }
   }
-  return Object.assign(checked, { preconnect: fetch.preconnect })
+  return Object.assign(checkedRequest, { preconnect: fetch.preconnect })
 }
 
 function networkFailure(code: string | null): ModelUnavailable {

@@ -5,7 +5,7 @@ import { AcceptedRun, Agreement, Analysis, AnalysisRun, PlannedRun, Rubric, vers
 // The routes of analyses in the OpenAPI document.
 
 const keyed = { tags: ['Analysis'], security: [{ apiKey: [] }] }
-const sent = ['payload_too_large', 'unsupported_media_type', 'insufficient_storage'] as const
+const bodyErrors = ['payload_too_large', 'unsupported_media_type', 'insufficient_storage'] as const
 const version = queryParameter(
   'version',
   'By default the version in force.',
@@ -34,7 +34,7 @@ export const putRubric = {
       200: jsonAnswer('Nothing differs from the version in force.', Rubric),
       201: jsonAnswer('The new version.', Rubric),
     },
-    [...sent],
+    [...bodyErrors],
   ),
 }
 
@@ -47,7 +47,7 @@ export const tryRubric = {
   responses: keyedAnswers({ 200: jsonAnswer('What the model found out.', Analysis) }, [
     'not_found',
     'call_is_live',
-    ...sent,
+    ...bodyErrors,
   ]),
 }
 
@@ -71,7 +71,7 @@ export const startAnalyses = {
     'not allow waits for the next month.',
   responses: keyedAnswers(
     { 200: jsonAnswer('A dry run.', PlannedRun), 202: jsonAnswer('Accepted.', AcceptedRun) },
-    ['not_found', ...sent],
+    ['not_found', ...bodyErrors],
   ),
 }
 

@@ -10,8 +10,8 @@ export function evaluationOf(
   { criteria, evaluation }: Pick<RubricContent, 'criteria' | 'evaluation'>,
   verdicts: Verdicts,
 ): 'success' | 'fail' | null {
-  const named = evaluation === 'all' ? criteria.map(({ id }) => id) : (evaluation ?? [])
-  const results = named.map((name) => verdicts.find(({ id }) => id === name)?.result)
+  const ids = evaluation === 'all' ? criteria.map(({ id }) => id) : (evaluation ?? [])
+  const results = ids.map((name) => verdicts.find(({ id }) => id === name)?.result)
   if (results.includes('fail')) return 'fail'
   return results.length > 0 && results.every((result) => result === 'pass') ? 'success' : null
 }

@@ -59,10 +59,10 @@ export function readFindings(answer: unknown, rubric: RubricContent, transcript:
     return { id, result: (isSupported && result) || 'unknown', rationale, ...evidence }
   })
   const field = entriesOf('fields')
-  const fields = rubric.fields.map((asked) => {
-    const { part, isSupported, evidence } = field(asked.key)
-    const value = part('value', (value) => asValue(value, asked), `${forms[asked.type]} or null`)
-    return { key: asked.key, value: (isSupported ? value : null) ?? null, ...evidence }
+  const fields = rubric.fields.map((question) => {
+    const { part, isSupported, evidence } = field(question.key)
+    const value = part('value', (value) => asValue(value, question), `${forms[question.type]} or null`)
+    return { key: question.key, value: (isSupported ? value : null) ?? null, ...evidence }
   })
   const summary = rubric.summary && read(valueAt(answer, 'summary'), 'summary', asText, 'a text')
   return {
@@ -102,17 +102,17 @@ function asValue(value: unknown, { type, choices = [] }: RubricField): FoundFiel
 
 /** Whether all turns exist, and the quotation has a letter or a number, no half of a character, and occurs in one of them. */
 function supports({ turns, quote }: { turns: number[]; quote: string }, transcript: Transcript): boolean {
-  const named = turns.map((turn) => transcript[turn])
+  const quoted = turns.map((turn) => transcript[turn])
   return (
     quote.isWellFormed() &&
     /[\p{L}\p{N}]/u.test(quote) &&
-    named.every((turn) => turn !== undefined) &&
-    named.some(({ content }) => folded(content).includes(folded(quote)))
+    quoted.every((turn) => turn !== undefined) &&
+    quoted.some(({ content }) => fold(content).includes(fold(quote)))
   )
 }
 
 /** Case, white space and control characters aside. Σ has two lower cases, depending on what follows it. */
-function folded(text: string): string {
+function fold(text: string): string {
   return text
     .toLowerCase()
     .replaceAll('ς', 'σ')

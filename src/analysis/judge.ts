@@ -34,42 +34,42 @@ export type Judgement = { tokens: Tokens; requests: number } & (
 /** Asks a model what a rubric asks about a call. @throws ModelUnavailable, or the signal's reason */
 export async function judge(options: JudgeOptions): Promise<Judgement> {
   const { rubric, transcript, contextTokens, fence = () => randomBytes(16).toString('hex') } = options
-  const used = { tokens: { prompt: 0, completion: 0 }, requests: 0 }
+  const usage = { tokens: { prompt: 0, completion: 0 }, requests: 0 }
   const questions = rubric.criteria.length + rubric.fields.length
   if (rubric.summary === null && questions === 0)
-    return { state: 'done', findings: { summary: null, criteria: [], fields: [] }, ...used }
+    return { state: 'done', findings: { summary: null, criteria: [], fields: [] }, ...usage }
   const tokensMax = answerTokensBase + answerTokensOfQuestion * questions
-  const ask = asking(options, tokensMax, used)
+  const ask = asking(options, tokensMax, usage)
   let problem: string | null = null
   for (const isLast of [false, true]) {
     const messages = promptOf({ rubric, transcript, fence: fence(), problem })
     if (!isLast && estimatedTokens(messages) + tokensMax > contextTokens)
-      return { state: 'skipped', reason: 'too long', ...used }
+      return { state: 'skipped', reason: 'too long', ...usage }
     const answer = await ask(messages)
-    if (typeof answer === 'string') return { state: 'failed', reason: answer, ...used }
+    if (typeof answer === 'string') return { state: 'failed', reason: answer, ...usage }
     const findings = findingsIn(answer, options, isLast)
-    if (typeof findings !== 'string') return { state: 'done', findings, ...used }
+    if (typeof findings !== 'string') return { state: 'done', findings, ...usage }
     problem = findings
   }
-  return { state: 'failed', reason: `no usable answer: ${problem}`, ...used }
+  return { state: 'failed', reason: `no usable answer: ${problem}`, ...usage }
 }
 
 /** Asks, and adds up what is used. The answer is a text where the server refused, or read only a part: the reason. */
 function asking(
   { rubric, model, signal }: JudgeOptions,
   tokensMax: number,
-  used: { tokens: Tokens; requests: number },
+  usage: { tokens: Tokens; requests: number },
 ) {
   let schema: ReturnType<typeof answerSchema> | null = answerSchema(rubric)
   return async function ask(messages: ChatMessage[]): Promise<ChatAnswer | string> {
-    used.requests++
+    usage.requests++
     try {
       const answer = await model.ask({ messages, schema, tokensMax }, signal)
-      used.tokens.prompt += answer.tokens.prompt
-      used.tokens.completion += answer.tokens.completion
+      usage.tokens.prompt += answer.tokens.prompt
+      usage.tokens.completion += answer.tokens.completion
       return isOfPart(messages, answer.tokens.prompt) ? contextTooSmall : answer
     } catch (error) {
-      if (error instanceof ModelUnavailable) throw Object.assign(error, used)
+      if (error instanceof ModelUnavailable) throw Object.assign(error, usage)
       if (!(error instanceof RequestRefused)) throw error
       if (!error.isOfFormat || schema === null) return error.message
       // The form is in the prompt too, and the answer is checked in any case.
@@ -80,9 +80,9 @@ function asking(
 }
 
 /** Whether the server counted far fewer tokens than it was sent: Ollama drops what its context does not hold. */
-function isOfPart(messages: ChatMessage[], counted: number): boolean {
+function isOfPart(messages: ChatMessage[], tokens: number): boolean {
   const chars = messages.reduce((sum, { content }) => sum + content.length, 0)
-  return chars > countedCharsMin && counted > 0 && counted < chars / 4 / 2
+  return chars > countedCharsMin && tokens > 0 && tokens < chars / 4 / 2
 }
 
 /** The one object in an answer that has its form, or what is wrong: nothing of the answer is in that sentence. */

@@ -6,7 +6,7 @@ import type { Core } from '../core/core.ts'
 import { AppError } from '../errors.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { AnalysisQueue, DueCall } from './analysis-queue.ts'
-import type { Budget, Model, Sent } from './budget.ts'
+import type { Budget, Model, Usage } from './budget.ts'
 import type { JudgedCall } from './call-judge.ts'
 import { evaluationOf } from './evaluation.ts'
 import type { Judgement } from './judge.ts'
@@ -18,7 +18,7 @@ export type AnalysisRecord = Pick<
   'reason' | 'model' | 'at' | 'tokens' | 'summary' | 'criteria' | 'fields'
 >
 
-const nothingSent: Sent = { tokens: { prompt: 0, completion: 0 }, requests: 0 }
+const nothingSent: Usage = { tokens: { prompt: 0, completion: 0 }, requests: 0 }
 
 interface OutcomesParts {
   queue: AnalysisQueue
@@ -37,35 +37,35 @@ export class Outcomes {
   }
 
   /** Ends an analysis. Nothing is stored if the call was deleted or has changed, or if the run was stopped. */
-  async store(due: DueCall, judged: JudgedCall): Promise<void> {
+  async store(due: DueCall, result: JudgedCall): Promise<void> {
     const { queue, ingest, webhooks, write } = this.#parts
-    const { call, judgement } = judged
+    const { call, judgement } = result
     const { projectId, runId } = due
-    const spent = this.#spent(projectId, call.id, judgement)
+    const spending = this.#spent(projectId, call.id, judgement)
     const ending = queue.ending(due, judgement.state)
     // A run that finds out nothing takes nothing away.
     if (runId !== '' && judgement.state !== 'done' && call.analysis?.brief.state === 'done') {
-      await write.batch({ ending, spent })
+      await write.batch({ ending, spending })
       return
     }
     const requirement = { condition: queue.isWaiting(due), otherwise: () => new Overtaken() }
     const statements = (seq: SQL) => [
       ...ending,
       ...(judgement.state === 'done' ? [webhooks.callAnalyzed(projectId, seq)] : []),
-      ...spent,
+      ...spending,
     ]
     try {
-      await ingest.setAnalysis(projectId, call.id, this.#toGiven(judged), { requirement, statements })
+      await ingest.setAnalysis(projectId, call.id, this.#toGiven(result), { requirement, statements })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       const isTooLarge = error.code === 'payload_too_large'
       if (isTooLarge && judgement.state === 'done')
-        return await this.fail(due, judged, 'too large', judgement)
+        return await this.fail(due, result, 'too large', judgement)
       const isOver = error instanceof Overtaken || ['not_found', 'call_was_deleted'].includes(error.code)
       if (!isOver && !isTooLarge) throw error
       // A call without room for even that stays as it is. What was sent was paid for all the same.
-      const left = isTooLarge ? [...ending, ...spent] : spent
-      if (left.length > 0) await write.batch({ left })
+      const rest = isTooLarge ? [...ending, ...spending] : spending
+      if (rest.length > 0) await write.batch({ rest })
     }
   }
 
@@ -74,33 +74,33 @@ export class Outcomes {
     due: DueCall,
     { call, rubric }: Pick<JudgedCall, 'call' | 'rubric'>,
     reason: string,
-    { tokens, requests }: Sent = nothingSent,
+    { tokens, requests }: Usage = nothingSent,
   ): Promise<void> {
     const judgement = { state: 'failed', reason, tokens, requests } as const
     await this.store(due, { call, rubric, judgement, redacted: {} })
   }
 
   /** Notes what was sent of a call without an outcome. */
-  async spend(projectId: number, id: string, sent: Sent): Promise<void> {
-    const spent = this.#spent(projectId, id, sent)
-    if (spent.length > 0) await this.#parts.write.batch({ spent })
+  async spend(projectId: number, id: string, usage: Usage): Promise<void> {
+    const spending = this.#spent(projectId, id, usage)
+    if (spending.length > 0) await this.#parts.write.batch({ spending })
   }
 
-  #spent(projectId: number, id: string, sent: Sent): SQL[] {
-    return this.#parts.budget.spending(projectId, id, sent, { action: 'call_analyzed', by: byService })
+  #spent(projectId: number, id: string, usage: Usage): SQL[] {
+    return this.#parts.budget.spending(projectId, id, usage, { action: 'call_analyzed', by: byService })
   }
 
   #toGiven({ rubric, judgement, redacted }: JudgedCall): CallAnalysis {
     const { model, now } = this.#parts
     const findings = judgement.state === 'done' ? judgement.findings : noFindings
     const verdicts = Object.fromEntries(findings.criteria.map(({ id, result }) => [id, result]))
-    const found = findings.fields.flatMap(({ key, value }) => (value === null ? [] : [[key, value] as const]))
+    const pairs = findings.fields.flatMap(({ key, value }) => (value === null ? [] : [[key, value] as const]))
     return {
       brief: { state: judgement.state, version: rubric.version, criteria: verdicts },
       fills: {
         summary: findings.summary,
         evaluation: evaluationOf(rubric, findings.criteria),
-        fields: Object.fromEntries(found),
+        fields: Object.fromEntries(pairs),
       },
       redacted,
       record: recordOf(judgement, { model: model.name, at: now() }),

@@ -34,7 +34,7 @@ const forms = {
 /** The questions come first and the fence after them, so that servers can reuse what they computed for the last call. */
 export function promptOf({ rubric, transcript, fence, problem }: PromptOptions): ChatMessage[] {
   const { summary, criteria, fields } = rubric
-  const asked = Object.entries(forms).filter(([section]) => section in answerProperties(rubric))
+  const sections = Object.entries(forms).filter(([section]) => section in answerProperties(rubric))
   const questions = {
     ...(summary && { summary: summary.instructions || 'What the call was about, and how it ended.' }),
     criteria: criteria.map(({ id, name, question }) => ({ id, name, question })),
@@ -42,7 +42,7 @@ export function promptOf({ rubric, transcript, fence, problem }: PromptOptions):
   }
   const content = [
     `Questions: ${JSON.stringify(questions)}`,
-    `Form of the answer: {${asked.map(([, form]) => form).join(', ')}}`,
+    `Form of the answer: {${sections.map(([, form]) => form).join(', ')}}`,
     `The turns are the lines between "BEGIN ${fence}" and "END ${fence}":`,
     `BEGIN ${fence}`,
     ...transcript.map(({ role, content }, turn) => harmless(JSON.stringify({ turn, [role]: content }))),
@@ -88,20 +88,20 @@ const evidence = { turns: { type: 'array', items: { type: 'integer' } }, quote: 
 
 /** The properties are written in this order: what an answer rests on before the answer. */
 function answerProperties({ summary, criteria, fields }: RubricContent): JsonSchema {
-  const judged = object({
+  const criterionSchema = object({
     ...evidence,
     rationale: text,
     result: { type: 'string', enum: ['pass', 'fail', 'unknown'] },
   })
-  const found = ({ type, choices }: RubricField) => {
+  const fieldSchema = ({ type, choices }: RubricField) => {
     const value = type === 'enum' ? { type: 'string', enum: choices } : { type }
     return object({ ...evidence, value: { anyOf: [value, { type: 'null' }] } })
   }
   const keyed = (entries: [string, JsonSchema][]) => object(Object.fromEntries(entries))
   return {
     ...(summary && { summary: text }),
-    ...(criteria.length > 0 && { criteria: keyed(criteria.map(({ id }) => [id, judged])) }),
-    ...(fields.length > 0 && { fields: keyed(fields.map((field) => [field.key, found(field)])) }),
+    ...(criteria.length > 0 && { criteria: keyed(criteria.map(({ id }) => [id, criterionSchema])) }),
+    ...(fields.length > 0 && { fields: keyed(fields.map((field) => [field.key, fieldSchema(field)])) }),
   }
 }
 

@@ -39,14 +39,14 @@ export class Rubrics {
 
   /** A version, by default the one in force. @throws not_found */
   async get(projectId: number, version?: number): Promise<Rubric> {
-    const found = await this.find(projectId, version)
-    if (!found) throw noRubric(version)
-    return found
+    const rubric = await this.find(projectId, version)
+    if (!rubric) throw noRubric(version)
+    return rubric
   }
 
   async find(projectId: number, version?: number): Promise<Rubric | null> {
-    const known = version === undefined ? undefined : this.#cached.get(`${projectId} ${version}`)
-    if (known) return known
+    const cached = version === undefined ? undefined : this.#cached.get(`${projectId} ${version}`)
+    if (cached) return cached
     const [row] = await this.#core
       .store(projectId)
       .read.select()

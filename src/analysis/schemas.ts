@@ -345,7 +345,7 @@ const kappa = nullable(
   Type.Number({ minimum: -1, maximum: 1, example: 0.81 }),
   "Cohen's kappa: 0 is as good as a guess that knows how often people say yes, 1 is perfect. Null where it is not defined.",
 )
-const agreed = {
+const agreementFields = {
   calls: Type.Integer({ description: 'Calls on which both were clear.', example: 60 }),
   agreed: Type.Integer({ example: 55 }),
   accuracy: share('`agreed` / `calls`.'),
@@ -365,12 +365,12 @@ const disagreements = Type.Array(
 /** How far people's reviews and the analysis agree. */
 export const Agreement = named('Agreement', {
   version: Type.Integer({ example: 3 }),
-  ...agreed,
+  ...agreementFields,
   disagreements,
   criteria: Type.Array(
     named('CriterionAgreement', {
       id: Type.String({ example: 'confirmed_date' }),
-      ...agreed,
+      ...agreementFields,
       disagreements,
     }),
   ),

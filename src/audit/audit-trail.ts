@@ -205,9 +205,9 @@ export class AuditTrail {
       )
       .orderBy(desc(auditEvents.seq))
       .limit(limit + 1)
-    const shown = rows.slice(0, limit)
-    const linkOf = await findTargets(read, { projectId, recordHash: this.#options.recordHash }, shown)
-    const data = shown.map(({ targetRef, ...row }) => ({
+    const pageRows = rows.slice(0, limit)
+    const linkOf = await findTargets(read, { projectId, recordHash: this.#options.recordHash }, pageRows)
+    const data = pageRows.map(({ targetRef, ...row }) => ({
       ...row,
       at: new Date(row.at).toISOString(),
       link: linkOf({ ...row, targetRef }),

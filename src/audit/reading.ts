@@ -48,7 +48,7 @@ export class ReadingNotes {
     by: ActedBy | undefined,
     { type, parameters }: { type: string | null; parameters: readonly string[] },
   ): Promise<void> {
-    const form = exportForms.find((known) => type?.startsWith(known))
+    const form = exportForms.find((each) => type?.startsWith(each))
     if (!form) return
     const restricted = parameters.length > 0 ? `, restricted by ${[...parameters].sort().join(', ')}` : ''
     const target = (form + restricted).slice(0, targetCharsMax)

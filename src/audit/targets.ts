@@ -43,7 +43,7 @@ export async function findTargets(
 ): Promise<(entry: Entry) => AuditLink | null> {
   const refs = [...new Set(entries.flatMap((entry) => entry.targetRef ?? []))]
   if (refs.length === 0) return () => null
-  const found = await read.all<AuditLink & { ref: string }>(sql`
+  const targets = await read.all<AuditLink & { ref: string }>(sql`
     with refs as (select value as ref from json_each(${JSON.stringify(refs)}))
     select 'call' as kind, ref, id, null as name from refs cross join ${calls} on seq = cast(ref as integer)
       where project_id = ${projectId}
@@ -63,7 +63,7 @@ export async function findTargets(
       ),
       sql` `,
     )}`)
-  const links = new Map(found.map(({ ref, ...link }) => [`${link.kind} ${ref}`, link]))
+  const links = new Map(targets.map(({ ref, ...link }) => [`${link.kind} ${ref}`, link]))
   return (entry) => {
     const kind = kindOf(entry)
     const link = links.get(`${kind} ${entry.targetRef}`)

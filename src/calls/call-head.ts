@@ -6,17 +6,17 @@ import { headText } from './finding/number-words.ts'
 import type { Call } from './schemas.ts'
 import { readAnalysis } from './writing/fills.ts'
 
-const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...written } =
+const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...columnsOfWrites } =
   getTableColumns(calls)
-const { documentChars, valueList, ...known } = written
+const { documentChars, valueList, ...servedColumns } = columnsOfWrites
 const { occurredAt, createdOnArrival, engagementStated, completedAt, heardAt, costUsd, latencyMs, ...shown } =
-  known
+  servedColumns
 const { source, agentId, review, recording } = shown
 
 /**
  * The columns that every write of a call sets: all but those that never change and those that the database computes.
  */
-export const writtenColumns = written
+export const writtenColumns = columnsOfWrites
 /** The columns that a list shows. */
 export const listedColumns = { id, createdAt, ...shown }
 /** The columns that are in no document. */
@@ -43,9 +43,9 @@ export interface StoredCall extends Pick<typeof calls.$inferSelect, keyof typeof
   details: string | null
   /** JSON text, or null. */
   metadata: string | null
-  /** JSON text, or null: see redaction.ts. */
+  /** JSON text, or null: see writing/redaction.ts. */
   redactions: string | null
-  /** JSON text, or null: see fills.ts. */
+  /** JSON text, or null: see writing/fills.ts. */
   analysis: string | null
 }
 
@@ -59,7 +59,7 @@ export function toHead({
   analysis,
   review,
   ...unserved
-}: StoredCall): Record<keyof typeof written, string | number | boolean | null> {
+}: StoredCall): Record<keyof typeof columnsOfWrites, string | number | boolean | null> {
   return {
     ...unserved,
     review: review && JSON.stringify(review),

@@ -108,8 +108,8 @@ interface PageRequest {
 export class Calls {
   readonly #parts: Core & CallsParts
   readonly #talkTimelines: TalkTimelines = new LRUCache({ max: talkTimelinesMax })
-  readonly #deletions = new ProjectBatches<Asked, AppError | null>((projectId) => ({
-    run: (asked) => this.#deleteTogether(projectId, asked),
+  readonly #deletions = new ProjectBatches<Deletion, AppError | null>((projectId) => ({
+    run: (batch) => this.#deleteTogether(projectId, batch),
     sizeOf: () => 1,
     sizeMax: deletionsPerBatchMax,
   }))
@@ -258,8 +258,8 @@ export class Calls {
   ): Promise<Map<number, string>> {
     if (seqs.length === 0) return new Map()
     const { bySeqs } = queries(this.#parts.store(projectId).read)
-    const wanted = { projectId, seqs: JSON.stringify(seqs), isDetailed: Number(isDetailed) }
-    const rows = await bySeqs.all(wanted)
+    const parameters = { projectId, seqs: JSON.stringify(seqs), isDetailed: Number(isDetailed) }
+    const rows = await bySeqs.all(parameters)
     return new Map(rows.map(({ seq, document }) => [seq, document]))
   }
 
@@ -283,46 +283,46 @@ export class Calls {
     return { id, deleted: true }
   }
 
-  async #deleteTogether(projectId: number, asked: readonly Asked[]): Promise<(AppError | null)[]> {
+  async #deleteTogether(projectId: number, requests: readonly Deletion[]): Promise<(AppError | null)[]> {
     try {
-      return await this.#deleteOnce(projectId, asked)
+      return await this.#deleteOnce(projectId, requests)
     } catch (error) {
-      if (error instanceof HoldWasSet) return await this.#deleteTogether(projectId, asked)
+      if (error instanceof HoldWasSet) return await this.#deleteTogether(projectId, requests)
       throw error
     }
   }
 
   /** @returns for each call, why it was not deleted */
-  async #deleteOnce(projectId: number, asked: readonly Asked[]): Promise<(AppError | null)[]> {
+  async #deleteOnce(projectId: number, requests: readonly Deletion[]): Promise<(AppError | null)[]> {
     const { store, holds, deletion, erasure } = this.#parts
     const { read } = store(projectId)
-    const ids = JSON.stringify([...new Set(asked.map(({ id }) => id))])
-    const found = await queries(read).byIds.all({ projectId, ids })
-    const selection = sql`select value as seq from json_each(${JSON.stringify(found.map(({ seq }) => seq))})`
-    const held = await holds.among(read, projectId, selection)
-    const doomed = found.filter(({ seq }) => !held.seqs.has(seq))
-    let deleted = new Set<number>()
+    const ids = JSON.stringify([...new Set(requests.map(({ id }) => id))])
+    const rows = await queries(read).byIds.all({ projectId, ids })
+    const selection = sql`select value as seq from json_each(${JSON.stringify(rows.map(({ seq }) => seq))})`
+    const holding = await holds.among(read, projectId, selection)
+    const doomed = rows.filter(({ seq }) => !holding.seqs.has(seq))
+    let deletedSeqs = new Set<number>()
     if (doomed.length > 0) {
-      const after = this.#recordDeletions(projectId, doomed, asked)
-      deleted = await deletion.delete(projectId, doomed, { held, requestId: null, after })
+      const after = this.#recordDeletions(projectId, doomed, requests)
+      deletedSeqs = await deletion.delete(projectId, doomed, { onHold: holding, requestId: null, after })
       erasure.schedule(projectId)
     }
-    const seqs = new Map(found.map(({ id, seq }) => [id, seq]))
-    return asked.map(({ id }) => {
+    const seqs = new Map(rows.map(({ id, seq }) => [id, seq]))
+    return requests.map(({ id }) => {
       const seq = seqs.get(id) ?? 0
-      if (held.seqs.has(seq)) return callIsOnHold()
+      if (holding.seqs.has(seq)) return callIsOnHold()
       // Of two requests for one call, the first has deleted it.
-      return deleted.delete(seq) ? null : callNotFound()
+      return deletedSeqs.delete(seq) ? null : callNotFound()
     })
   }
 
   /** An entry for each call that the batch deletes: only their ledger rows have its change numbers. */
-  #recordDeletions(projectId: number, doomed: readonly DoomedCall[], asked: readonly Asked[]): SQL[] {
+  #recordDeletions(projectId: number, doomed: readonly DoomedCall[], requests: readonly Deletion[]): SQL[] {
     const { audit, recordHash } = this.#parts
     const first = sql`(select change_seq - ${doomed.length} from ${projects} where id = ${projectId})`
-    const askedBy = new Map<string, Asked>()
-    for (const one of asked) if (!askedBy.has(one.id)) askedBy.set(one.id, one)
-    const actors = new Map(asked.map(({ by }) => [JSON.stringify(by), by]))
+    const askedBy = new Map<string, Deletion>()
+    for (const one of requests) if (!askedBy.has(one.id)) askedBy.set(one.id, one)
+    const actors = new Map(requests.map(({ by }) => [JSON.stringify(by), by]))
     return [...actors].map(([actor, by]) => {
       const hashes = doomed
         .filter(({ id }) => JSON.stringify(askedBy.get(id)?.by) === actor)
@@ -337,7 +337,7 @@ export class Calls {
 }
 
 /** A call to delete, and who asks for it. */
-interface Asked {
+interface Deletion {
   id: string
   by: ActedBy | undefined
 }

@@ -52,12 +52,12 @@ export function readFirstWords(documentStart: string): string | null {
   const firstTurn = firstOfCaller.exec(documentStart)?.[1]
   if (firstTurn === undefined) return null
   const content: string = JSON.parse(`"${firstTurn}"`)
-  let shown = ''
+  let words = ''
   for (const sentence of content.trim().split(/(?<=[.!?。？！])\s+/u)) {
-    if (shown.length >= firstWordsCharsMin) break
-    shown += (shown && ' ') + sentence
+    if (words.length >= firstWordsCharsMin) break
+    words += (words && ' ') + sentence
   }
-  return shown.slice(0, firstWordsCharsMax).toWellFormed() || null
+  return words.slice(0, firstWordsCharsMax).toWellFormed() || null
 }
 
 /** Writes -0 as such, which `JSON.stringify` writes as 0. */

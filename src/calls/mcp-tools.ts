@@ -25,8 +25,8 @@ const memberCharsMax = 16_384
 /** The JSON of a turn, apart from its words. */
 const turnBytes = 40
 
-const { transcript, callAnalysis, ...listed } = Call.properties
-const ListedCall = Type.Object(listed)
+const { transcript, callAnalysis, ...listedProperties } = Call.properties
+const ListedCall = Type.Object(listedProperties)
 
 const CallListRequest = Type.Object({
   filters: Type.Optional(
@@ -101,9 +101,9 @@ export function callTools(calls: Pick<Calls, 'find' | 'get' | 'details' | 'curso
       output: CallPart,
       run: async (projectId, { id, fromTurn = 0, maxTurns = turnsDefault }, { admit }) => {
         const { document } = await calls.get(projectId, id, admit)
-        const stored = await calls.details(projectId, id, admit)
-        const known: CallDetails = jsonIn(stored.document)
-        const { agent, direction, costUsd, costSource, costParts, usage } = known
+        const row = await calls.details(projectId, id, admit)
+        const allDetails: CallDetails = jsonIn(row.document)
+        const { agent, direction, costUsd, costSource, costParts, usage } = allDetails
         const details = { agent, direction, costUsd, costSource, costParts, usage }
         return partOf(jsonIn(document), details, fromTurn, maxTurns)
       },
@@ -123,18 +123,18 @@ async function listCalls(
   const after = cursor === undefined ? undefined : cursors.read(cursor, newestFirst)
   if (cursor !== undefined && !after)
     throw invalidRequest([{ field: 'cursor', message: 'must be the nextCursor of another page' }])
-  const fields = new Set(Object.keys(listed))
+  const fields = new Set(Object.keys(listedProperties))
   const page = { search: { ...search, ...(after && { after }) }, limit, offset: 0, charsMax: pageCharsMax }
-  const found = await calls.find(projectId, page, { fields, isDetailed: false })
-  if (found.sliceChars > readAtOnceCharsMax) admit(found.sliceChars)
+  const result = await calls.find(projectId, page, { fields, isDetailed: false })
+  if (result.sliceChars > readAtOnceCharsMax) admit(result.sliceChars)
   const data: Static<typeof ListedCall>[] = []
-  for await (const part of found.documents) {
+  for await (const part of result.documents) {
     const text = typeof part === 'string' ? part : new TextDecoder().decode(part)
     // A comma between two slices is a part, too.
     const some: Static<typeof ListedCall>[] = text === ',' ? [] : JSON.parse(`[${text}]`)
     data.push(...some.map((call) => withTexts(call, (text) => cutToChars(text, listedTextCharsMax))))
   }
-  return { data, total: found.total, nextCursor: found.end && cursors.write(found.end, newestFirst) }
+  return { data, total: result.total, nextCursor: result.end && cursors.write(result.end, newestFirst) }
 }
 
 /** A part of a call: turns from `fromTurn` on, at least one, as many as there is room for. */
@@ -144,22 +144,22 @@ function partOf(
   fromTurn: number,
   maxTurns: number,
 ): Static<typeof CallPart> {
-  let left = Math.max(0, partHeadBytesMax - jsonBytes(details))
+  let bytesLeft = Math.max(0, partHeadBytesMax - jsonBytes(details))
   const head = withTexts(call, (text) => {
-    const cut = cutToJson(cutToBytes(text, limitedTextBytesMax), left)
-    left -= jsonBytes(cut)
+    const cut = cutToJson(cutToBytes(text, limitedTextBytesMax), bytesLeft)
+    bytesLeft -= jsonBytes(cut)
     return cut
   })
-  const callAnalysis = call.callAnalysis && cutMembers(call.callAnalysis, left)
+  const callAnalysis = call.callAnalysis && cutMembers(call.callAnalysis, bytesLeft)
   const totalTurns = call.transcript.length
-  left =
+  bytesLeft =
     partBytesMax -
     jsonBytes({ ...head, details, callAnalysis, transcript: [], totalTurns, nextTurn: totalTurns })
   const turns: Turn[] = []
   for (const { role, content } of call.transcript.slice(fromTurn, fromTurn + maxTurns)) {
-    const turn = { role, content: turns.length > 0 ? content : cutToJson(content, left - turnBytes) }
-    left -= jsonBytes(turn) + 1
-    if (left < 0 && turns.length > 0) break
+    const turn = { role, content: turns.length > 0 ? content : cutToJson(content, bytesLeft - turnBytes) }
+    bytesLeft -= jsonBytes(turn) + 1
+    if (bytesLeft < 0 && turns.length > 0) break
     turns.push(turn)
   }
   const end = fromTurn + turns.length
@@ -183,16 +183,16 @@ function withTexts<Listed extends Static<typeof ListedCall>>(
 /** The members that there is room for, long ones cut, as JSON if they are no text. */
 function cutMembers(members: Record<string, unknown>, bytesMax: number): Record<string, unknown> {
   if (jsonBytes(members) <= bytesMax) return members
-  const kept: [string, unknown][] = []
-  let left = bytesMax
+  const entries: [string, unknown][] = []
+  let bytesLeft = bytesMax
   for (const [name, value] of Object.entries(members)) {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    const shown = text.length > memberCharsMax ? cutToChars(text, memberCharsMax) : value
-    left -= jsonBytes([name, shown])
-    if (left < 0) return Object.fromEntries([...kept, [cutMark.trim(), true]])
-    kept.push([name, shown])
+    const excerpt = text.length > memberCharsMax ? cutToChars(text, memberCharsMax) : value
+    bytesLeft -= jsonBytes([name, excerpt])
+    if (bytesLeft < 0) return Object.fromEntries([...entries, [cutMark.trim(), true]])
+    entries.push([name, excerpt])
   }
-  return Object.fromEntries(kept)
+  return Object.fromEntries(entries)
 }
 
 function jsonIn(document: Uint8Array) {

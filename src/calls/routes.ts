@@ -76,8 +76,8 @@ export function callRoutes({ buffers }: Http, { calls, callAnswers, changeTags: 
           buffers,
           check: caller.check,
         })
-        const noted = { type: answer.headers.get('content-type'), parameters: knownNames(query) }
-        void reading.exported(caller.projectId, byKey(caller), noted)
+        const form = { type: answer.headers.get('content-type'), parameters: knownNames(query) }
+        void reading.exported(caller.projectId, byKey(caller), form)
         return answer
       },
       { detail: docs.listCalls },

@@ -82,7 +82,7 @@ const Json = Type.Unsafe<Record<string, unknown>>({
   example: { intent: 'reschedule' },
 })
 
-const described = {
+const textFields = {
   summary: Text('What the call was about.', 'Moved the booking to Friday.'),
   evaluation: Text('Usually `success` or `fail`. Any other text passes through unchanged.', 'success'),
   endedReason: Text('Why the call ended, exactly as ingested.', 'customer-ended-call'),
@@ -93,19 +93,19 @@ const described = {
 }
 
 /** Those texts in requests. */
-const limited = {
-  summary: withLimit(described.summary),
-  evaluation: withLimit(described.evaluation),
-  endedReason: withLimit(described.endedReason),
-  callerNumber: withLimit(described.callerNumber),
-  calledNumber: withLimit(described.calledNumber),
+const limitedFields = {
+  summary: withLimit(textFields.summary),
+  evaluation: withLimit(textFields.evaluation),
+  endedReason: withLimit(textFields.endedReason),
+  callerNumber: withLimit(textFields.callerNumber),
+  calledNumber: withLimit(textFields.calledNumber),
 } satisfies Record<(typeof limitedTexts)[number], TSchema>
 
 const callProperties = {
   id: documented(CallId, "The platform's own id for the call."),
   status: Status,
   duration: Duration,
-  ...described,
+  ...textFields,
   transcript: Turns,
   createdAt: Time,
   updatedAt: Time,
@@ -374,8 +374,8 @@ export const CallChange = Type.Partial(
     id: Type.String({ description: 'Must equal the id in the path, if sent.', 'x-documented': false }),
     status: documented(Status, '`live` on creation. A `completed` call never becomes live again.'),
     duration: Duration,
-    ...described,
-    ...limited,
+    ...textFields,
+    ...limitedFields,
     transcript: documented(Turns, 'Replaces the stored transcript. Not together with `appendTranscript`.'),
     appendTranscript: Type.Object(
       { at: Type.Integer({ ...index, description: 'Index of the first of `turns`.' }), turns: Turns },
@@ -448,7 +448,7 @@ export const CallChange = Type.Partial(
 export type CallChange = Static<typeof CallChange>
 
 /** The same of a platform or an archive, whose long texts are cut, so that no call is lost. */
-export const ForeignChange = Type.Partial(Type.Object({ ...CallChange.properties, ...described }))
+export const ForeignChange = Type.Partial(Type.Object({ ...CallChange.properties, ...textFields }))
 
 const Pagination = Type.Object(
   {

@@ -54,12 +54,12 @@ export async function toChangesResponse(
 ): Promise<Response> {
   const { changes, next, hasMore } = page
   const tail = `],"next":${next},"hasMore":${hasMore}}`
-  const largest = Math.max(0, ...changes.map((changed) => charsOf(changed, include)))
-  const body = await buffers.streamOf(reader, '{"data":[', joined(entries), tail, largest)
+  const largest = Math.max(0, ...changes.map((change) => charsOf(change, include)))
+  const body = await buffers.streamOf(reader, '{"data":[', joinedSlices(entries), tail, largest)
   return new Response(body, { headers: jsonHeaders })
 }
 
-async function* joined(slices: AsyncIterable<ChangeEntry[]>): AsyncGenerator<string> {
+async function* joinedSlices(slices: AsyncIterable<ChangeEntry[]>): AsyncGenerator<string> {
   let comma = ''
   for await (const slice of slices) {
     if (slice.length === 0) continue

@@ -91,39 +91,39 @@ export class ChangeWatch {
     if (this.isClosed || signal.aborted) return false
     this.checkRoom(projectId)
     return await new Promise((resolve) => {
-      const stop = () => waiting.end(false)
+      const stop = () => waiter.end(false)
       const timer = setTimeout(stop, withinMs)
-      const waiting: Waiting = {
+      const waiter: Waiting = {
         seq,
         end: (hasChanged) => {
           clearTimeout(timer)
           signal.removeEventListener('abort', stop)
-          this.#remove(projectId, waiting)
+          this.#remove(projectId, waiter)
           resolve(hasChanged)
         },
       }
       signal.addEventListener('abort', stop)
-      this.#add(projectId, waiting)
+      this.#add(projectId, waiter)
     })
   }
 
   /** Ends every wait. */
   async close(): Promise<void> {
-    const closed = this.#waking.close()
-    for (const waiting of [...this.#waiting.values()].flatMap((some) => [...some])) waiting.end(false)
-    await closed
+    const closing = this.#waking.close()
+    for (const waiter of [...this.#waiting.values()].flatMap((some) => [...some])) waiter.end(false)
+    await closing
   }
 
-  #add(projectId: number, waiting: Waiting): void {
+  #add(projectId: number, waiter: Waiting): void {
     const others = this.#waiting.get(projectId) ?? new Set()
-    this.#waiting.set(projectId, others.add(waiting))
+    this.#waiting.set(projectId, others.add(waiter))
     this.#readers.add(projectId)
     this.#waking.soon()
   }
 
-  #remove(projectId: number, waiting: Waiting): void {
+  #remove(projectId: number, waiter: Waiting): void {
     const others = this.#waiting.get(projectId)
-    if (!others?.delete(waiting)) return
+    if (!others?.delete(waiter)) return
     this.#readers.add(projectId, -1)
     if (others.size === 0) this.#waiting.delete(projectId)
   }
@@ -141,8 +141,8 @@ export class ChangeWatch {
       const behind = [...some].filter(({ seq }) => (newest.get(projectId) ?? Number.POSITIVE_INFINITY) > seq)
       return this.#holdsBack(projectId, behind.length) ? [] : behind
     })
-    for (const [at, waiting] of woken.entries()) {
-      waiting.end(true)
+    for (const [at, waiter] of woken.entries()) {
+      waiter.end(true)
       if (at % wokenAtOnce === wokenAtOnce - 1) await setImmediate()
     }
   }

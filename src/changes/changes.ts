@@ -148,8 +148,8 @@ export class Changes {
    */
   read(projectId: number, { after, limit }: ChangesRequest): Promise<ChangePage> {
     const name = `${this.#parts.dataVersion()} ${after} ${limit}`
-    const known = this.#pages.get(projectId)
-    if (known?.name === name) return known.page
+    const cached = this.#pages.get(projectId)
+    if (cached?.name === name) return cached.page
     const page = this.#read(projectId, { after, limit })
     this.#pages.set(projectId, { name, page })
     page.catch(() => this.#pages.delete(projectId))
@@ -195,7 +195,7 @@ export class Changes {
     { include, withIds = false, admit }: EntriesOptions,
   ): AsyncGenerator<ChangeEntry[]> {
     const { calls, knowledge } = this.#parts
-    const sizes = changes.map((changed, at) => [at, charsOf(changed, include)] as const)
+    const sizes = changes.map((change, at) => [at, charsOf(change, include)] as const)
     for (const slice of inSlices(sizes, sliceCharsMax)) {
       const some = slice.flatMap((at) => changes[at] ?? [])
       if (include === 'none') {
@@ -204,7 +204,7 @@ export class Changes {
         )
         continue
       }
-      admit?.(some.reduce((sum, changed) => sum + charsOf(changed, include), 0))
+      admit?.(some.reduce((sum, change) => sum + charsOf(change, include), 0))
       const rows = rowsOf(some, 'call.changed')
       const callsByRow = await calls.documents(projectId, rows, include === 'details')
       const itemsByRow = await knowledge.documents(projectId, rowsOf(some, 'knowledge.changed'))

@@ -36,22 +36,22 @@ export function changeRoutes(
     '',
     async ({ caller, request, query }) => {
       const { projectId } = caller
-      const asked = readChangesQuery(query, request.headers)
-      if (asked.waitMs > 0 || asked.isStream) keepOpen(request)
-      if (!asked.isStream) {
-        const wait = { withinMs: asked.waitMs, signal: request.signal }
-        const page = await (asked.waitMs > 0
-          ? admission.whileWaiting(() => changes.wait(projectId, asked, wait))
-          : changes.read(projectId, asked))
-        if (asked.waitMs > 0) await caller.check()
-        const entries = changes.entries(projectId, page, asked)
-        return await toChangesResponse(caller, page, entries, { ...asked, buffers })
+      const input = readChangesQuery(query, request.headers)
+      if (input.waitMs > 0 || input.isStream) keepOpen(request)
+      if (!input.isStream) {
+        const wait = { withinMs: input.waitMs, signal: request.signal }
+        const page = await (input.waitMs > 0
+          ? admission.whileWaiting(() => changes.wait(projectId, input, wait))
+          : changes.read(projectId, input))
+        if (input.waitMs > 0) await caller.check()
+        const entries = changes.entries(projectId, page, input)
+        return await toChangesResponse(caller, page, entries, { ...input, buffers })
       }
       changeWatch.checkRoom(projectId)
       // The runtime would read the body of an answer to HEAD to its end, but this one never ends.
       if (request.method === 'HEAD') return toEventsResponse(null)
       const follow = (admit: (chars: number) => void, signal: AbortSignal) =>
-        toEvents(changes.follow(projectId, asked, { ...asked, admit, everyMs: heartbeatMs.api, signal }))
+        toEvents(changes.follow(projectId, input, { ...input, admit, everyMs: heartbeatMs.api, signal }))
       return toEventsResponse(buffers.endlessOf(caller, follow, (error) => onFailure(error, request)))
     },
     { detail: listChanges(records) },
@@ -71,16 +71,16 @@ export function consoleChangeRoutes(
     .use(consoleContext())
     .get('', async ({ person, member: { projectId }, request, query }) => {
       const { headers } = request
-      const asked = readChangesQuery(query, new Headers([...headers, ['accept', 'text/event-stream']]))
+      const input = readChangesQuery(query, new Headers([...headers, ['accept', 'text/event-stream']]))
       const isResumed = query.after !== undefined || headers.has('last-event-id')
-      const after = isResumed ? asked.after : await changes.newest(projectId)
+      const after = isResumed ? input.after : await changes.newest(projectId)
       changeWatch.checkRoom(projectId)
       keepOpen(request)
       if (request.method === 'HEAD') return toEventsResponse(null)
       const reader = { projectId, check: () => sessions.check(projectId, person.sessionId) }
       const follow = (_: unknown, signal: AbortSignal) => {
         const options = { include: 'none' as const, withIds: true, everyMs: heartbeatMs.console, signal }
-        return toConsoleEvents(after, changes.follow(projectId, { ...asked, after }, options))
+        return toConsoleEvents(after, changes.follow(projectId, { ...input, after }, options))
       }
       return toEventsResponse(buffers.endlessOf(reader, follow, (error) => onFailure(error, request)))
     })

@@ -145,9 +145,9 @@ export function callSetRoutes({
     }))
     .post(
       '',
-      ({ member, person, body: { query, ...asked } }) =>
+      ({ member, person, body: { query, ...newSet } }) =>
         callSets.create(member.projectId, person.personId, {
-          ...asked,
+          ...newSet,
           ...(query === undefined ? {} : { query: readParameters(query) }),
         }),
       jsonBody(NewSet),

@@ -42,8 +42,8 @@ export function knowledgeRoutes({ knowledge, itemChanges, indexedItems, files, s
     const twin = keepsBoth ? null : await knowledge.twin(projectId, item.text)
     if (twin) return { twin }
     // The chunks are embedded in the background; the page polls the status.
-    const stored = await knowledge.store(projectId, item, { by })
-    return await indexedItems.get(projectId, stored.item.id)
+    const result = await knowledge.store(projectId, item, { by })
+    return await indexedItems.get(projectId, result.item.id)
   }
   return (
     consoleRoutes('/console/api/projects/:project/knowledge')
@@ -60,9 +60,9 @@ export function knowledgeRoutes({ knowledge, itemChanges, indexedItems, files, s
       .post(
         '',
         async ({ member, by, body, set }) => {
-          const added = await add(member.projectId, body, by)
-          set.status = 'twin' in added ? 200 : 201
-          return added
+          const result = await add(member.projectId, body, by)
+          set.status = 'twin' in result ? 200 : 201
+          return result
         },
         jsonBody(AddedItem),
       )

@@ -14,22 +14,22 @@ const forEver = 'public, max-age=31536000, immutable'
 
 /** /console: the page, at each of its paths, and its files. They are read when one is first asked for. */
 export function pagesRoutes(folder: string) {
-  let built: ConsoleAssets | null = null
+  let assets: ConsoleAssets | null = null
   const read = () => {
-    built ??= readAssets(folder)
-    return built
+    assets ??= readAssets(folder)
+    return assets
   }
   const routes = new Elysia({ name: 'console-pages' })
   const send = (name: string, { headers }: Request, cacheControl: string) =>
-    answerFile(assetOf(read(), name), { name, asked: headers, cacheControl })
+    answerFile(assetOf(read(), name), { name, requestHeaders: headers, cacheControl })
   routes.get(`${assetsPath}:name`, ({ params: { name }, request }) => send(name, request, forEver))
   // Browsers request this by themselves for pages that name no icon, such as those of /docs.
   routes.get('/favicon.ico', ({ request }) => send(read()?.entries.icon ?? 'favicon.ico', request, forADay), {
     detail: { hide: true },
   })
   for (const path of pagePaths) {
-    const served = `/console${path.replaceAll('$', ':')}`.replace(/\/$/, '')
-    routes.get(served, ({ request }) => toPage(read(), request))
+    const pagePath = `/console${path.replaceAll('$', ':')}`.replace(/\/$/, '')
+    routes.get(pagePath, ({ request }) => toPage(read(), request))
   }
   // An address that leads nowhere: the page says so to people.
   routes.get('/console/*', ({ path, request }) => {
@@ -40,9 +40,9 @@ export function pagesRoutes(folder: string) {
   return routes
 }
 
-function toPage(built: ConsoleAssets | null, { url }: Request, status = 200): Response {
+function toPage(assets: ConsoleAssets | null, { url }: Request, status = 200): Response {
   const nonce = randomBytes(nonceBytes).toString('base64')
-  return new Response(built ? consolePage(built, nonce, new URL(url)) : notBuiltPage(nonce), {
+  return new Response(assets ? consolePage(assets, nonce, new URL(url)) : notBuiltPage(nonce), {
     status,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
@@ -52,8 +52,8 @@ function toPage(built: ConsoleAssets | null, { url }: Request, status = 200): Re
   })
 }
 
-function assetOf(built: ConsoleAssets | null, name: string): StaticFile {
-  const asset = built?.assets.get(name)
+function assetOf(assets: ConsoleAssets | null, name: string): StaticFile {
+  const asset = assets?.assets.get(name)
   if (asset) return asset
   throw notFound('The console has no such file. Reload the page.')
 }

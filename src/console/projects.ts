@@ -79,8 +79,8 @@ export async function changeSettings(
   by: ActedBy,
 ): Promise<ProjectSettings> {
   const { retainDays } = change
-  const kept = (await settingsOf(projectId)).retainDays
-  if (typeof retainDays === 'number' && (kept === null || retainDays < kept)) {
+  const currentDays = (await settingsOf(projectId)).retainDays
+  if (typeof retainDays === 'number' && (currentDays === null || retainDays < currentDays)) {
     const due = await retention.countDue(projectId, retainDays)
     if (due !== (confirm ?? 0)) {
       const message = `must be ${due}, the number of calls that this deletes`

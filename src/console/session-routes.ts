@@ -37,8 +37,8 @@ export function sessionRoutes({ sessions, links, people, twoFactor, providerSign
         cookies: headers.cookie ?? null,
         address,
         userAgent: headers['user-agent'] ?? null,
-        keepCookies: (given) => {
-          const cookies = given.getSetCookie()
+        keepCookies: (cookieHeaders) => {
+          const cookies = cookieHeaders.getSetCookie()
           if (cookies.length > 0) set.headers['set-cookie'] = cookies
         },
       },

@@ -15,7 +15,7 @@ interface DailyParts {
 export class Daily {
   readonly #parts: DailyParts
   /** When each project was last done, and with which setting. */
-  readonly #done = new Map<number, { days: number; at: number }>()
+  readonly #lastRuns = new Map<number, { days: number; at: number }>()
 
   constructor(parts: DailyParts) {
     this.#parts = parts
@@ -29,12 +29,12 @@ export class Daily {
       .from(projects)
       .where(and(isNotNull(column), isNull(projects.deletedAt)))
     // Turning it off and on again asks for a new run.
-    for (const projectId of this.#done.keys())
-      if (!open.some((project) => project.projectId === projectId)) this.#done.delete(projectId)
+    for (const projectId of this.#lastRuns.keys())
+      if (!open.some((project) => project.projectId === projectId)) this.#lastRuns.delete(projectId)
     for (const { projectId, days } of open) {
-      const done = this.#done.get(projectId)
-      if (days === null || (done?.days === days && isOfToday(done.at, now()))) continue
-      if (await work(projectId, days)) this.#done.set(projectId, { days, at: now() })
+      const lastRun = this.#lastRuns.get(projectId)
+      if (days === null || (lastRun?.days === days && isOfToday(lastRun.at, now()))) continue
+      if (await work(projectId, days)) this.#lastRuns.set(projectId, { days, at: now() })
     }
   }
 }

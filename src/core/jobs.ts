@@ -84,7 +84,7 @@ export class Job<Item = never> {
     this.#background = new Background({
       delayMs: 0,
       ...timing,
-      work: (signal) => measured(this, () => this.#run(signal)),
+      work: (signal) => measure(this, () => this.#run(signal)),
       onFailure: (error) => log[level]({ error }, `${failure} and will be tried again`),
     })
   }
@@ -116,7 +116,7 @@ export class Job<Item = never> {
 
   /** Does something beside the runs. @param wakes whether its end asks for another run */
   begin(item: Item, work: () => Promise<void>, wakes = true): void {
-    const doing = measured(this, work)
+    const doing = measure(this, work)
       .catch(async (error) => {
         if (this.signal.aborted) return
         this.#log.warn({ error }, `${this.#options.failure} and will be tried again`)
@@ -218,21 +218,21 @@ export class JobOfEach<Key> {
 
   #runOf(key: Key): Background {
     const { run, onFailure, ...timing } = this.#options
-    const known = this.#runs.get(key)
-    if (known) return known
-    const made = new Background({
+    const existing = this.#runs.get(key)
+    if (existing) return existing
+    const background = new Background({
       delayMs: 0,
       ...timing,
-      work: () => measured(this, () => run(key)),
+      work: () => measure(this, () => run(key)),
       onFailure: (error) => onFailure(error, key),
     })
-    this.#runs.set(key, made)
-    return made
+    this.#runs.set(key, background)
+    return background
   }
 }
 
 /** What is aborted has not failed. */
-async function measured<T>(
+async function measure<T>(
   { totals, signal }: { totals: JobTotals; signal: AbortSignal },
   work: () => Promise<T>,
 ): Promise<T> {

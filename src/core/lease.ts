@@ -49,11 +49,11 @@ export class Lease {
 
   async #takeOrRenew(): Promise<boolean> {
     const value = sql`cast(cast(${now} + ${leaseMs} as integer) as text) || ' ' || ${this.#holder}`
-    const taken = await this.#write.all(sql`
+    const rows = await this.#write.all(sql`
       insert into ${meta} (name, value) values (${this.#name}, ${value})
       on conflict (name) do update set value = excluded.value
       where ${this.#isFree} returning name`)
-    return taken.length > 0
+    return rows.length > 0
   }
 
   /** Whether the lease has expired or is this node's. */

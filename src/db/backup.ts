@@ -90,10 +90,10 @@ export async function backUp(options: BackupOptions): Promise<BackupManifest> {
     await note(dataDir, manifest)
     return manifest
   } catch (error) {
-    const made = isNew
+    const paths = isNew
       ? [folder]
       : [database, `${database}-journal`, join(folder, recordingsName), manifestFile]
-    for (const path of made) await rm(path, { recursive: true, force: true })
+    for (const path of paths) await rm(path, { recursive: true, force: true })
     throw error
   }
 }
@@ -204,15 +204,15 @@ async function linkRecordings(
   connection.close()
   const folder = join(to, recordingsName)
   if (files.length > 0) await mkdir(folder, { recursive: true, mode: 0o700 })
-  let linked = 0
+  let linkCount = 0
   for (const file of files) {
     signal.throwIfAborted()
     // In the order in which a file moves, so that it is not missed.
     const places = [join(from, recordingsName, 'incoming', file), join(from, recordingsName, file)]
-    if (await linkFirst(places, join(folder, file))) linked++
+    if (await linkFirst(places, join(folder, file))) linkCount++
   }
   if (files.length > 0) await syncFile(folder)
-  return linked
+  return linkCount
 }
 
 /** Links the first of these files that is there. */
@@ -293,11 +293,11 @@ function refuseToOverwrite(target: string): void {
 function beginGeneration(file: string, setupHash: string): boolean {
   const connection = new Database(file)
   try {
-    const applied = connection
+    const migrations = connection
       .prepare("select json_object('hash', hash, 'at', created_at) from __drizzle_migrations")
       .pluck()
       .all()
-    refuseOthers(applied.map((row) => JSON.parse(String(row))))
+    refuseOthers(migrations.map((row) => JSON.parse(String(row))))
     connection.exec('pragma secure_delete = on')
     connection.exec('begin')
     connection

@@ -41,13 +41,13 @@ export class BallastFile {
 
   /** Whether writes that do not free space may run. Makes a released file again once there is room for it. */
   hasRoom(): boolean {
-    const held = this.#held()
+    const size = this.#size()
     const now = performance.now()
-    if (held >= this.#bytes || now < this.#triedAt + retryMs) return held >= this.#bytes * shareMin
+    if (size >= this.#bytes || now < this.#triedAt + retryMs) return size >= this.#bytes * shareMin
     this.#triedAt = now
-    const room = held + freeBytesAround(this.#path) - this.#bytes * shareForLog
-    if (room >= this.#bytes * shareMin) this.#extend(held, Math.min(this.#bytes, room))
-    return this.#held() >= this.#bytes * shareMin
+    const room = size + freeBytesAround(this.#path) - this.#bytes * shareForLog
+    if (room >= this.#bytes * shareMin) this.#extend(size, Math.min(this.#bytes, room))
+    return this.#size() >= this.#bytes * shareMin
   }
 
   /** Deletes the file, for a write that frees space. */
@@ -55,17 +55,17 @@ export class BallastFile {
     rmSync(this.#path, { force: true })
   }
 
-  #held(): number {
+  #size(): number {
     return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0
   }
 
-  #extend(held: number, bytes: number): void {
+  #extend(size: number, bytes: number): void {
     try {
       // Random bytes, which no file system compresses.
       const part = randomFillSync(Buffer.alloc(partBytes))
       const file = openSync(this.#path, 'a', 0o600)
       try {
-        for (let done = held; done < bytes; done += partBytes) writeSync(file, part)
+        for (let bytesSoFar = size; bytesSoFar < bytes; bytesSoFar += partBytes) writeSync(file, part)
         fsyncSync(file)
       } finally {
         closeSync(file)

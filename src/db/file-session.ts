@@ -118,8 +118,8 @@ export class FileSession implements WriterSession {
       const connection = this.#connect()
       connection.execute('begin immediate')
       const endsAt = performance.now() + groupMsMax
-      for (const waiting of group) {
-        answers.push(this.#runInSavepoint(connection, waiting))
+      for (const waiter of group) {
+        answers.push(this.#runInSavepoint(connection, waiter))
         const next = performance.now() < endsAt && this.#takeBatch()
         if (next) group.push(next)
       }
@@ -129,7 +129,7 @@ export class FileSession implements WriterSession {
       if (meansLock(codeOf(error))) return await this.#refuseAll(group, error)
       if (group.length === 1 && !first.frees && !meansFullDisk(error)) return first.reject(error)
       // The transaction failed, not one batch of it. So each is run alone and gets its own answer.
-      for (const waiting of group) waiting.isAlone = true
+      for (const waiter of group) waiter.isAlone = true
       this.#urgent.unshift(...group)
       return
     }
@@ -137,12 +137,12 @@ export class FileSession implements WriterSession {
   }
 
   /** @throws what ended the whole transaction */
-  #runInSavepoint(connection: WriteConnection, waiting: Waiting): () => void {
-    const { call, frees, resolve, reject } = waiting
+  #runInSavepoint(connection: WriteConnection, waiter: Waiting): () => void {
+    const { call, frees, resolve, reject } = waiter
     if (!this.#hasRoom(frees)) return () => reject(noRoom())
     connection.execute('savepoint batch')
     try {
-      const results = (batchOf(waiting) ?? []).map((statement) => connection.execute(statement))
+      const results = (batchOf(waiter) ?? []).map((statement) => connection.execute(statement))
       connection.execute('release batch')
       return () => resolve(call.method === 'execute' ? (results[0] ?? null) : results)
     } catch (error) {
@@ -153,23 +153,23 @@ export class FileSession implements WriterSession {
     }
   }
 
-  async #runAlone(waiting: Waiting): Promise<void> {
-    const { call, frees, resolve, reject } = waiting
+  async #runAlone(waiter: Waiting): Promise<void> {
+    const { call, frees, resolve, reject } = waiter
     if (!this.#hasRoom(frees)) return reject(noRoom())
     try {
       resolve(await this.#runWithRoom(call, frees))
     } catch (error) {
       this.#disconnect()
-      if (meansLock(codeOf(error))) await this.#refuseAll([waiting], error)
+      if (meansLock(codeOf(error))) await this.#refuseAll([waiter], error)
       else reject(error)
     }
   }
 
   /** Also refuses the queued calls: each would wait just as long for the lock, and together that could take hours. */
-  async #refuseAll(failed: readonly Waiting[], error: unknown): Promise<void> {
+  async #refuseAll(batches: readonly Waiting[], error: unknown): Promise<void> {
     await setImmediate()
-    const refused = [...failed, ...this.#urgent.splice(0), ...this.#others.splice(0)]
-    for (const { reject } of refused) reject(error)
+    const waiters = [...batches, ...this.#urgent.splice(0), ...this.#others.splice(0)]
+    for (const { reject } of waiters) reject(error)
   }
 
   #hasRoom(frees: boolean): boolean {
@@ -261,10 +261,10 @@ export class FileSession implements WriterSession {
 
   /** After an error, a connection's state is unknown, so the next call opens another. */
   #disconnect(): void {
-    const opened = this.#opened
+    const connection = this.#opened
     this.#opened = null
     try {
-      opened?.close()
+      connection?.close()
     } catch {
       // It is not used again.
     }

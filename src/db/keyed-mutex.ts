@@ -7,16 +7,16 @@ export class KeyedMutex {
   async run<Result>(keys: ReadonlySet<string>, work: () => Promise<Result>): Promise<Result> {
     const earlier = [...keys].map((key) => this.#last.get(key))
     let release = () => {}
-    const done = new Promise<void>((resolve) => {
+    const released = new Promise<void>((resolve) => {
       release = resolve
     })
-    for (const key of keys) this.#last.set(key, done)
+    for (const key of keys) this.#last.set(key, released)
     try {
       await Promise.all(earlier)
       return await work()
     } finally {
       release()
-      for (const key of keys) if (this.#last.get(key) === done) this.#last.delete(key)
+      for (const key of keys) if (this.#last.get(key) === released) this.#last.delete(key)
     }
   }
 }

@@ -14,8 +14,8 @@ export async function readSecrets(read: ReadDatabase, write: WriteDatabase) {
   const names = ['generation', 'id_hash_key', 'session_secret']
   let values = await readMeta(read, '')
   if (!names.every((name) => values.has(name))) {
-    const made = names.map((name) => ({ name, value: randomBytes(secretBytes).toString('hex') }))
-    await write.insert(meta).values(made).onConflictDoNothing()
+    const secrets = names.map((name) => ({ name, value: randomBytes(secretBytes).toString('hex') }))
+    await write.insert(meta).values(secrets).onConflictDoNothing()
     values = await readMeta(read, '')
   }
   return {
@@ -32,8 +32,8 @@ export async function setMeta(write: WriteDatabase, name: string, value: string)
 
 /** Sets the value unless it is set already. Returns whether it did. */
 export async function setMetaOnce(write: WriteDatabase, name: string, value: string): Promise<boolean> {
-  const made = await write.insert(meta).values({ name, value }).onConflictDoNothing().returning()
-  return made.length > 0
+  const rows = await write.insert(meta).values({ name, value }).onConflictDoNothing().returning()
+  return rows.length > 0
 }
 
 export async function deleteMeta(write: WriteDatabase, name: string): Promise<void> {

@@ -48,20 +48,20 @@ export async function schemaOf(db: ReadDatabase): Promise<'none' | 'older' | 'cu
   )
   if (tables.length === 0) return 'none'
   if (!tables.some(({ name }) => name === '__drizzle_migrations')) throw writtenBy('another program')
-  const applied = await db.all<{ hash: string; at: number }>(
+  const migrations = await db.all<{ hash: string; at: number }>(
     sql`select hash, created_at as at from __drizzle_migrations`,
   )
-  refuseOthers(applied)
-  const isCurrent = applied.length === readMigrationFiles({ migrationsFolder }).length
+  refuseOthers(migrations)
+  const isCurrent = migrations.length === readMigrationFiles({ migrationsFolder }).length
   return isCurrent ? 'current' : 'older'
 }
 
 /** @throws UnusableDatabase if any of these migrations is not one of this version's */
-export function refuseOthers(applied: readonly { hash: string; at: number }[]): void {
-  const known = readMigrationFiles({ migrationsFolder })
-  const newest = Math.max(...known.map(({ folderMillis }) => folderMillis))
-  if (applied.some(({ at }) => at > newest)) throw writtenBy('a newer version of Callbook than this one')
-  if (applied.some(({ hash }) => !known.some((one) => one.hash === hash)))
+export function refuseOthers(migrations: readonly { hash: string; at: number }[]): void {
+  const ownMigrations = readMigrationFiles({ migrationsFolder })
+  const newest = Math.max(...ownMigrations.map(({ folderMillis }) => folderMillis))
+  if (migrations.some(({ at }) => at > newest)) throw writtenBy('a newer version of Callbook than this one')
+  if (migrations.some(({ hash }) => !ownMigrations.some((one) => one.hash === hash)))
     throw writtenBy('an earlier development version of Callbook, whose tables differ from those of this one')
 }
 
@@ -84,17 +84,17 @@ async function acquireLease(db: WriteDatabase, holder: string): Promise<void> {
     sql`create table if not exists __callbook_leases (name text primary key, holder text, until real)`,
   )
   const now = sql.raw(`(unixepoch('subsec') * 1000)`)
-  const held = new Error('Another node has been migrating the database for too long')
+  const timedOut = new Error('Another node has been migrating the database for too long')
   const acquire = async () => {
-    const taken = await db.all(sql`
+    const rows = await db.all(sql`
       insert into __callbook_leases (name, holder, until) values ('migrate', ${holder}, ${now} + ${leaseMs})
       on conflict (name) do update set holder = excluded.holder, until = excluded.until where until < ${now}
       returning holder`)
-    if (taken.length === 0) throw held
+    if (rows.length === 0) throw timedOut
   }
   await retry(acquire, {
     withinMs: leaseMs + lockTimeoutMs,
     delayMs: leaseRetryMs,
-    isWorthIt: (error) => error === held,
+    isWorthIt: (error) => error === timedOut,
   })
 }

@@ -42,9 +42,9 @@ const queries = preparedQueries((db) => ({
  * @throws unavailable once the project is deleted
  */
 export async function readSettings(read: ReadDatabase, projectId: number): Promise<ProjectSettings> {
-  const found = await queries(read).byProject.get({ projectId })
-  if (!found) throw new ProjectWasDeleted()
-  return found
+  const row = await queries(read).byProject.get({ projectId })
+  if (!row) throw new ProjectWasDeleted()
+  return row
 }
 
 interface SettingsReaderOptions {
@@ -58,17 +58,17 @@ interface SettingsReaderOptions {
  * @returns a function that throws unavailable once the project is deleted
  */
 export function createSettingsReader({ read, dataVersion }: SettingsReaderOptions): SettingsOf {
-  const cached = new LRUCache<number, ProjectSettings>({ max: settingsCachedMax })
+  const cache = new LRUCache<number, ProjectSettings>({ max: settingsCachedMax })
   let cachedVersion = -1
   return async (projectId) => {
     // Read before the row: a commit in between makes the number differ the next time.
     const version = dataVersion()
-    if (version !== cachedVersion) cached.clear()
+    if (version !== cachedVersion) cache.clear()
     cachedVersion = version
-    const known = cached.get(projectId)
-    if (known) return known
-    const found = await readSettings(read, projectId)
-    cached.set(projectId, found)
-    return found
+    const cachedSettings = cache.get(projectId)
+    if (cachedSettings) return cachedSettings
+    const settings = await readSettings(read, projectId)
+    cache.set(projectId, settings)
+    return settings
   }
 }

@@ -24,9 +24,9 @@ export class ReadSession extends BetterSQLiteSession<Values, never> {
     ...args: PrepareArguments
   ): PreparedQuery<Config> {
     const [query, fields, , , customResultMapper] = args
-    const prepared = super.prepareQuery<Config>(...args)
+    const base = super.prepareQuery<Config>(...args)
     // Drizzle itself handles nested results and relations.
-    if (!fields || customResultMapper || fields.some(({ path }) => path.length !== 1)) return prepared
+    if (!fields || customResultMapper || fields.some(({ path }) => path.length !== 1)) return base
     const prepare = (): Statement => this.#connection.prepare(query.sql).raw()
     const bind = compileBinding(query.params)
     const read = compileReading(fields)
@@ -42,7 +42,7 @@ export class ReadSession extends BetterSQLiteSession<Values, never> {
       forGet = statement
       return row ? read(row) : undefined
     }
-    return Object.assign(prepared, { all, get })
+    return Object.assign(base, { all, get })
   }
 }
 

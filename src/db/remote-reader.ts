@@ -16,11 +16,11 @@ const unanswered = {
 /** Reads over the network: each query is a request. */
 export function openRemoteReader(location: RemoteLocation): Reader {
   const client = openRemoteClient(location, { deadlineMs, concurrency: readsAtOnce })
-  let asked = 0
+  let version = 0
   return {
     db: toReadDatabase(client),
     // A server does not say whether its database has changed, so assume that it has.
-    dataVersion: () => ++asked,
+    dataVersion: () => ++version,
     close: () => client.close(),
   }
 }

@@ -112,10 +112,10 @@ export class Replica {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    const closed = this.#syncing.close()
+    const closing = this.#syncing.close()
     this.#server?.close()
     await this.#thread?.close()
-    await closed
+    await closing
   }
 
   async #runSync(thread: Thread<SyncApi, SyncData>): Promise<void> {

@@ -29,7 +29,7 @@ export interface KeptReview {
   valueList: string
 }
 
-export type KeepReview = (differing: DifferingReview) => KeptReview
+export type KeepReview = (reviewPair: DifferingReview) => KeptReview
 
 /** A row of `pragma foreign_key_list`. */
 interface ForeignKey {
@@ -80,8 +80,8 @@ function refuseOthers(connection: Database.Database): void {
   const key = "select value from $.meta where name = 'id_hash_key'"
   if (valuesIn('main', key)[0] !== valuesIn('newer', key)[0])
     throw new Error('The later backup is of another service. Nothing was restored.')
-  const applied = 'select hash from $.__drizzle_migrations order by created_at'
-  if (valuesIn('main', applied).join() !== valuesIn('newer', applied).join())
+  const migrationHashes = 'select hash from $.__drizzle_migrations order by created_at'
+  if (valuesIn('main', migrationHashes).join() !== valuesIn('newer', migrationHashes).join())
     throw new Error('The two backups were made by different versions of Callbook. Nothing was restored.')
 }
 
@@ -140,7 +140,7 @@ function deleteRecordings(connection: Database.Database): number {
 
 /** Removes what people have removed from reviews since. */
 function shrinkReviews(connection: Database.Database, keepReview: KeepReview): void {
-  const differing = connection.prepare(`
+  const reviewPairs = connection.prepare(`
     select json_object('seq', seq, 'review', here.details ->> '$.review',
       'later', coalesce(later.details ->> '$.review', 'null'), 'valueList', coalesce(value_list, '[]'),
       'analysis', here.analysis, 'ownEvaluation', document ->> '$.evaluation')
@@ -151,7 +151,7 @@ function shrinkReviews(connection: Database.Database, keepReview: KeepReview): v
     update main.call_details set details = json_set(details, '$.review', json(?)) where seq = ?`)
   const inHead = connection.prepare(`
     update main.calls set review = ?, evaluation = ?, value_list = nullif(?, '[]') where seq = ?`)
-  for (const row of differing.pluck().all()) {
+  for (const row of reviewPairs.pluck().all()) {
     const { seq, ...differs }: DifferingReview & { seq: number } = JSON.parse(String(row))
     const { review, marks, evaluation, valueList } = keepReview(differs)
     inDetails.run(review, seq)
@@ -193,11 +193,11 @@ function endWork(connection: Database.Database): void {
 
 /** Does what foreign keys say where rows that were taken refer to nothing, or are referred to no more. */
 function dropOrphans(connection: Database.Database): void {
-  const taken = new Set<string>(tables.flatMap(([table, rule]) => (rule === 'taken' ? [table] : [])))
+  const takenTables = new Set<string>(tables.flatMap(([table, rule]) => (rule === 'taken' ? [table] : [])))
   for (const [table] of tables) {
     const keys = connection.prepare(`select * from pragma_foreign_key_list('${table}')`).all() as ForeignKey[]
     for (const { from, to, table: parent, on_delete: onDelete } of keys) {
-      if (!taken.has(table) && !taken.has(parent)) continue
+      if (!takenTables.has(table) && !takenTables.has(parent)) continue
       const fate =
         onDelete === 'SET NULL' ? `update main.${table} set ${from} = null` : `delete from main.${table}`
       connection.exec(`${fate} where ${from} not in (select ${to} from main.${parent})`)

@@ -52,7 +52,7 @@ export const projects = sqliteTable(
     calls: integer().notNull().default(0),
     /** Counts every change of the project's set of vectors: an index file of another version is behind. */
     knowledgeVersion: integer('knowledge_version').notNull().default(0),
-    /** The `change_seq` of the last time that new chunks replaced an item's old ones: see search/replacements.ts. */
+    /** The `change_seq` of the last time that new chunks replaced an item's old ones: see src/knowledge/search/search.ts. */
     replacedSeq: integer('replaced_seq').notNull().default(0),
     createdAt: integer('created_at').notNull(),
     /** When its deletion began. It is unreachable, and its rows are being deleted. */
@@ -263,7 +263,7 @@ export const callDocuments = sqliteTable('call_documents', {
 })
 
 /**
- * Turns appended to a live call since its document was written: see src/calls/parts.ts. WITHOUT ROWID, so that those of
+ * Turns appended to a live call since its document was written: see src/calls/writing/turn-appender.ts. WITHOUT ROWID, so that those of
  * one call lie together.
  */
 export const callParts = sqliteTable(
@@ -610,7 +610,7 @@ export const erasures = sqliteTable(
   ],
 )
 
-/** Requests to erase many calls: see src/erasure/erasure-requests.ts. Their times are in `erasures`. */
+/** Requests to erase many calls: see src/privacy/erasure-requests.ts. Their times are in `erasures`. */
 export const erasureRequests = sqliteTable(
   'erasure_requests',
   {
@@ -682,7 +682,7 @@ export const idempotentCreates = sqliteTable(
   ],
 )
 
-/** Rules that tell somebody when a figure of recent calls crosses a limit: see src/alerts/watch.ts. */
+/** Rules that tell somebody when a figure of recent calls crosses a limit: see src/alerts/alert-watch.ts. */
 export const alerts = sqliteTable(
   'alerts',
   {

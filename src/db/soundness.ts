@@ -31,9 +31,9 @@ export function refuseDamaged(
     name: 'The check of the database',
     data: () => undefined,
   })
-  const checked = thread.ask('findDamage', file).then((damage) => refuse(file, damage))
-  checked.catch(onLateDamage).finally(() => thread.close())
-  const untilSound = Promise.race([checked, sleep(writesWaitMs, undefined, { ref: false })])
+  const check = thread.ask('findDamage', file).then((damage) => refuse(file, damage))
+  check.catch(onLateDamage).finally(() => thread.close())
+  const untilSound = Promise.race([check, sleep(writesWaitMs, undefined, { ref: false })])
   untilSound.catch(() => undefined)
   return untilSound
 }

@@ -56,12 +56,12 @@ export class ProjectStores {
 export function preparedQueries<Queries>(
   prepare: (db: ReadDatabase) => Queries,
 ): (db: ReadDatabase) => Queries {
-  const prepared = new WeakMap<ReadDatabase, Queries>()
+  const queriesOf = new WeakMap<ReadDatabase, Queries>()
   return (db) => {
-    let queries = prepared.get(db)
+    let queries = queriesOf.get(db)
     if (!queries) {
       queries = prepare(db)
-      prepared.set(db, queries)
+      queriesOf.set(db, queries)
     }
     return queries
   }

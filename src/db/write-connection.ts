@@ -61,11 +61,11 @@ export class WriteConnection {
   execute(statement: WriteStatement): PlainResult {
     const { sql, args } = asObject(statement)
     try {
-      const prepared = this.#statements.get(sql) ?? this.#database.prepare(sql)
+      const compiled = this.#statements.get(sql) ?? this.#database.prepare(sql)
       // Put back only when it ran: libsql does not bind new values to a statement that has failed.
       this.#statements.delete(sql)
-      const result = run(prepared, args)
-      if (!holdsMuch(args)) this.#statements.set(sql, prepared)
+      const result = run(compiled, args)
+      if (!holdsMuch(args)) this.#statements.set(sql, compiled)
       return result
     } catch (error) {
       throw toLibsqlError(error)

@@ -41,13 +41,13 @@ export class WriteDatabase extends BaseSQLiteDatabase<'async', ResultSet> {
    * Runs the statements in one transaction, in the order in which they are written.
    * @returns the result of each under its name
    */
-  async batch<Named extends Statements>(named: Named): Promise<Results<Named>> {
-    const statements: Statement[] = Object.values(named).flat()
+  async batch<Named extends Statements>(batch: Named): Promise<Results<Named>> {
+    const statements: Statement[] = Object.values(batch).flat()
     const queries = statements.map((statement) => (is(statement, SQL) ? this.run(statement) : statement))
     const results = await this.session.batch(queries)
     const take = (of: Statements[string]) =>
       Array.isArray(of) ? results.splice(0, of.length) : results.shift()
-    return Object.fromEntries(Object.entries(named).map(([name, of]) => [name, take(of)])) as Results<Named>
+    return Object.fromEntries(Object.entries(batch).map(([name, of]) => [name, take(of)])) as Results<Named>
   }
 
   /**
@@ -56,11 +56,11 @@ export class WriteDatabase extends BaseSQLiteDatabase<'async', ResultSet> {
    */
   async batchIf<Named extends Statements>(
     requirements: readonly Requirement[],
-    named: Named,
+    batch: Named,
   ): Promise<Results<Named>> {
-    if (requirements.length === 0) return await this.batch(named)
+    if (requirements.length === 0) return await this.batch(batch)
     try {
-      return await this.batch({ check: checkOf(requirements), ...named })
+      return await this.batch({ check: checkOf(requirements), ...batch })
     } catch (error) {
       throw brokenBy(error, requirements)?.otherwise() ?? error
     }

@@ -69,7 +69,7 @@ export class Writer {
   #onWritten = () => {}
   #untilSound: Promise<unknown> | undefined
   /** Writes that wait for it. */
-  #held = 0
+  #largeWrites = 0
   #charsQueued = 0
   #ballastBytes = 0
 
@@ -133,11 +133,11 @@ export class Writer {
 
   /** The answer to a query that failed because of the disk or damage, which is noted; null for any other failure. */
   answerTo(error: unknown): AppError | null {
-    const found = troubleOf(error)
-    if (!found) return null
-    this.disk.note(found.trouble, found.cause)
+    const fault = troubleOf(error)
+    if (!fault) return null
+    this.disk.note(fault.trouble, fault.cause)
     const detail =
-      found.trouble === 'damaged' ? 'The database is damaged.' : 'The disk does not let the database be read.'
+      fault.trouble === 'damaged' ? 'The database is damaged.' : 'The disk does not let the database be read.'
     return unavailable(detail, { retryAfterSeconds: refusedRetrySeconds, cause: error })
   }
 
@@ -174,9 +174,9 @@ export class Writer {
   /** Finishes the queued writes, closes the connection and ends the worker. */
   async close(): Promise<void> {
     // It may be asking the worker.
-    const closed = this.disk.close()
+    const closing = this.disk.close()
     await this.#thread.close()
-    await closed
+    await closing
   }
 
   /** What Drizzle and its migrator call of `@libsql/client`, over calls to the worker. */
@@ -201,12 +201,12 @@ export class Writer {
     if (chars > 0 && this.#charsQueued > 0 && this.#charsQueued + chars > charsQueuedMax)
       throw unavailable('Too many large writes are waiting.')
     this.#charsQueued += chars
-    const answered = this.#ask(call, frees).finally(() => {
+    const answer = this.#ask(call, frees).finally(() => {
       this.#charsQueued -= chars
     })
     // No client waits for a migration.
     const isUrgent = this.#isRemote && call.method !== 'migrate'
-    return await (isUrgent ? withinTime(deadlineMs, answered) : answered)
+    return await (isUrgent ? withinTime(deadlineMs, answer) : answer)
   }
 
   async #ask(call: WriterCall, frees: boolean): Promise<WriterValue> {
@@ -249,9 +249,9 @@ export class Writer {
   }
 
   async #hold(untilSound: Promise<unknown>): Promise<void> {
-    if (this.#held >= writesQueuedMax)
+    if (this.#largeWrites >= writesQueuedMax)
       throw unavailable('The database is being checked. Nothing was written.')
-    this.#held++
+    this.#largeWrites++
     try {
       await untilSound
       this.#untilSound = undefined
@@ -262,7 +262,7 @@ export class Writer {
         cause: error,
       })
     } finally {
-      this.#held--
+      this.#largeWrites--
     }
   }
 }

@@ -32,7 +32,7 @@ interface OpenErasure extends Pick<typeof erasures.$inferSelect, keyof typeof co
   rowid: number
 }
 
-/** An erasure request is due once its calls are deleted: see erasure-requests.ts. */
+/** An erasure request is due once its calls are deleted: see src/privacy/erasure-requests.ts. */
 const isDeleted = sql`(${erasures.doneAt} is null
   and (${erasures.kind} <> 'calls' or not exists (select 1 from erasure_slices where request_id = ${erasures.idHash})))`
 

@@ -51,11 +51,11 @@ export function resultsPage(guide: Guide, query: string): string {
     if (section.level === 1) return entry(page.name, page.title, excerpt)
     return entry(`${page.name}#${section.anchor}`, `${page.title} › ${section.title}`, excerpt)
   })
-  const found =
+  const results =
     hits.length > 0
       ? `<ul class="entries">${entries.join('\n')}</ul>`
       : '<p>Nothing found. Try fewer words.</p>'
-  const main = `<h1>Search: ${escapeHtml(query)}</h1>${found}`
+  const main = `<h1>Search: ${escapeHtml(query)}</h1>${results}`
   return layout({ guide, title: 'Search', query, main })
 }
 

@@ -5,7 +5,7 @@ import { articlePage, errorsPage, overviewPage, resultsPage } from './page.ts'
 
 const folder = fileURLToPath(new URL('./', import.meta.url))
 const queryCharsMax = 200
-const hidden = { detail: { hide: true } }
+const hide = { detail: { hide: true } }
 
 /** The manual under /docs/guide, rendered at the first request, and the table of errors. */
 export function guideRoutes() {
@@ -18,16 +18,16 @@ export function guideRoutes() {
   routes.get(
     guidePath,
     ({ query }) => {
-      const sought = String(query.q ?? '').slice(0, queryCharsMax)
-      if (sought.trim() === '') return toAnswer(overviewPage(read()))
-      return toAnswer(resultsPage(read(), sought))
+      const text = String(query.q ?? '').slice(0, queryCharsMax)
+      if (text.trim() === '') return toAnswer(overviewPage(read()))
+      return toAnswer(resultsPage(read(), text))
     },
-    hidden,
+    hide,
   )
-  routes.get('/docs/errors', () => toAnswer(errorsPage(read())), hidden)
-  routes.get('/llms.txt', () => toText(forModels(read())), hidden)
+  routes.get('/docs/errors', () => toAnswer(errorsPage(read())), hide)
+  routes.get('/llms.txt', () => toText(forModels(read())), hide)
   for (const name of guidePages) {
-    routes.get(`${guidePath}/${name}`, () => toAnswer(articlePage(read(), name)), hidden)
+    routes.get(`${guidePath}/${name}`, () => toAnswer(articlePage(read(), name)), hide)
   }
   return routes
 }

@@ -63,9 +63,9 @@ export class Admission {
   leave(request: Request): void {
     this.recognize(request)
     this.#requests--
-    const held = this.#bodies.get(request)
-    if (!held) return
-    this.#bodyBytes.add(held.party, -held.bytes)
+    const body = this.#bodies.get(request)
+    if (!body) return
+    this.#bodyBytes.add(body.party, -body.bytes)
     this.#bodies.delete(request)
   }
 
@@ -150,8 +150,8 @@ export class Admission {
   }
 
   #moreBytes(request: Request, bytes: number) {
-    const held = this.#bodies.get(request)
-    const { party, bytes: heldBytes } = held ?? { party: this.#contexts.of(request).party, bytes: 0 }
+    const body = this.#bodies.get(request)
+    const { party, bytes: heldBytes } = body ?? { party: this.#contexts.of(request).party, bytes: 0 }
     return { party, heldBytes, moreBytes: Math.max(0, bytes - freeBodyBytes) - heldBytes }
   }
 }

@@ -28,20 +28,20 @@ interface KeyOptions {
  * Checks whether requests are answered now, then the request's key. @throws the problems of a bad key, unavailable,
  * rate_limited, insufficient_scope
  */
-export type AuthenticateKey = (kind: KeyKind, request: Request, known: RequestContext) => Promise<Caller>
+export type AuthenticateKey = (kind: KeyKind, request: Request, context: RequestContext) => Promise<Caller>
 
 export function keyAuthentication(options: KeyOptions): AuthenticateKey {
   const { keys, limitRate, clientAddress } = options
-  return async (kind, request, known) => {
+  return async (kind, request, context) => {
     requireReady(options)
-    const authorization = authorizationOf(request.headers, known)
+    const authorization = authorizationOf(request.headers, context)
     const caller = await keys.verify(kind, authorization, () => clientAddress(request))
-    known.keyId = caller.keyId
-    known.project = caller.project
-    known.party = caller.projectId
-    allowPage(request, known, caller.allowedOrigins)
+    context.keyId = caller.keyId
+    context.project = caller.project
+    context.party = caller.projectId
+    allowPage(request, context, caller.allowedOrigins)
     limitRate(request, caller.keyId)
-    if (known.surface.scope !== null) requireScope(known.surface.scope, caller)
+    if (context.surface.scope !== null) requireScope(context.surface.scope, caller)
     return caller
   }
 }
@@ -86,13 +86,13 @@ export function authenticate(options: AuthenticateOptions) {
     .use(consoleContext())
     .onRequest(async (context) => {
       const { request } = context
-      const known = contexts.of(request)
-      const { keyKind, access, isForSources } = known.surface
+      const ownContext = contexts.of(request)
+      const { keyKind, access, isForSources } = ownContext.surface
       if (!keyKind && !access && !isForSources) return
       const preflight = preflightAnswer(request, contexts)
       if (preflight) return preflight
       if (keyKind) {
-        context.caller = await authenticateKey(keyKind, request, known)
+        context.caller = await authenticateKey(keyKind, request, ownContext)
         return
       }
       requireReady(options)
@@ -101,12 +101,12 @@ export function authenticate(options: AuthenticateOptions) {
       if (changesSomething && !isOwnPage(request.headers, ownOrigin)) throw foreignPage()
       context.address = clientAddress(request)
       const { person, member } = await authenticatePerson(request)
-      known.party = member?.projectId ?? person?.personId ?? networkOf(context.address)
+      ownContext.party = member?.projectId ?? person?.personId ?? networkOf(context.address)
       if (person) context.person = person
       else if (changesSomething) admission.enterUnverified(request, 'people', networkOf(context.address))
       if (!member) return
       context.member = member
-      known.project = member.publicId
+      ownContext.project = member.publicId
     })
 }
 
@@ -122,10 +122,10 @@ function authorizationOf(headers: Headers, { surface: { protocol } }: RequestCon
 }
 
 /** @throws insufficient_scope */
-function requireScope(needed: KeyScope, { scope: held }: Caller): void {
-  if (scopeAllows(held, needed)) return
+function requireScope(needed: KeyScope, { scope: ownScope }: Caller): void {
+  if (scopeAllows(ownScope, needed)) return
   throw new AppError('insufficient_scope', 'Key does not allow this', {
-    detail: `This needs a key with the scope ${needed}. The scope of this key is ${held}.`,
+    detail: `This needs a key with the scope ${needed}. The scope of this key is ${ownScope}.`,
   })
 }
 

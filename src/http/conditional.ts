@@ -8,15 +8,15 @@ export interface Tags {
 
 /** Headers of answers that clients may cache and revalidate. Answers vary by key and by form. */
 // Lower-case like `jsonHeaders`, since a name in two cases would be sent twice.
-const kept = { 'cache-control': 'private, no-cache', vary: 'Authorization, Accept, Accept-Encoding' }
+const cacheHeaders = { 'cache-control': 'private, no-cache', vary: 'Authorization, Accept, Accept-Encoding' }
 
 /** The headers of a JSON answer that has a tag; never change them. */
-export const taggedHeaders = new Headers({ ...Object.fromEntries(jsonHeaders), ...kept })
+export const taggedHeaders = new Headers({ ...Object.fromEntries(jsonHeaders), ...cacheHeaders })
 
 /** Whether the client has the answer with this tag, plain or compressed (`If-None-Match`, RFC 9110, 13.1.2). */
 export function hasAnswer({ headers }: Request, tag: string): boolean {
-  const known = headers.get('if-none-match')
-  return known !== null && isAmong(known.replace(/(^|,)\s*W\//g, '$1'), tag)
+  const tags = headers.get('if-none-match')
+  return tags !== null && isAmong(tags.replace(/(^|,)\s*W\//g, '$1'), tag)
 }
 
 /**
@@ -24,8 +24,8 @@ export function hasAnswer({ headers }: Request, tag: string): boolean {
  * record
  */
 export function isForRecord({ headers }: Request, tag: string | null): boolean {
-  const wanted = headers.get('if-match')
-  return wanted === null || (tag !== null && isAmong(wanted, tag))
+  const tags = headers.get('if-match')
+  return tags === null || (tag !== null && isAmong(tags, tag))
 }
 
 /** Whether the tag is in the list, as that of the plain or of the compressed answer. */
@@ -45,7 +45,7 @@ export async function answerTagged(
 }
 
 function withTag(response: Response, tag: string): Response {
-  for (const [name, value] of Object.entries(kept)) response.headers.set(name, value)
+  for (const [name, value] of Object.entries(cacheHeaders)) response.headers.set(name, value)
   response.headers.set('ETag', tag)
   return response
 }
@@ -54,5 +54,5 @@ function withTag(response: Response, tag: string): Response {
 export function notModified({ headers }: Request, tag: string): Response {
   const packed = tag.replace(/"$/, '-gzip"')
   const isPacked = headers.get('if-none-match')?.includes(packed) ?? false
-  return new Response(null, { status: 304, headers: { ...kept, ETag: isPacked ? packed : tag } })
+  return new Response(null, { status: 304, headers: { ...cacheHeaders, ETag: isPacked ? packed : tag } })
 }

@@ -29,7 +29,7 @@ const sharedParts = [
 
 /**
  * Requests for shared parts whose needed right does not follow from the method (`see` for reading, `delete` for DELETE,
- * otherwise `change`): routes that only ask, views, which everybody has (see views.ts), and legal holds, whose reasons are
+ * otherwise `change`): routes that only ask, views, which everybody has (see console/views.ts), and legal holds, whose reasons are
  * for those who work on calls.
  */
 const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [

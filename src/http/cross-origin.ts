@@ -10,14 +10,14 @@ const secondsPerDay = 86_400
  */
 export function preflightAnswer(request: Request, contexts: RequestContexts): Response | null {
   const { method, headers } = request
-  const wanted = headers.get('access-control-request-method')
-  if (method !== 'OPTIONS' || wanted === null || !headers.has('origin')) return null
-  if (!contexts.surfaceOf(wanted, contexts.of(request).path).isForPages) return null
+  const requestMethod = headers.get('access-control-request-method')
+  if (method !== 'OPTIONS' || requestMethod === null || !headers.has('origin')) return null
+  if (!contexts.surfaceOf(requestMethod, contexts.of(request).path).isForPages) return null
   return new Response(null, {
     status: 204,
     headers: {
       'Access-Control-Allow-Origin': '*',
-      'Access-Control-Allow-Methods': wanted,
+      'Access-Control-Allow-Methods': requestMethod,
       // The asterisk does not cover Authorization.
       'Access-Control-Allow-Headers': 'Authorization, *',
       'Access-Control-Max-Age': String(secondsPerDay),

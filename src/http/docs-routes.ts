@@ -31,7 +31,7 @@ export function docsRoutes() {
   // Through the package's export, since Node and Deno resolve no other path.
   const main = createRequire(import.meta.url).resolve('@scalar/api-reference')
   const scriptFile = join(dirname(main), 'browser', 'standalone.js')
-  const hidden = { detail: { hide: true } }
+  const hide = { detail: { hide: true } }
   let script: ReturnType<typeof compressed> | undefined
   const toScript = async (request: Request) => {
     script ??= compressed(scriptFile).catch((error) => {
@@ -42,20 +42,16 @@ export function docsRoutes() {
     const { name, file } = await script
     return answerFile(file, {
       name,
-      asked: request.headers,
+      requestHeaders: request.headers,
       cacheControl: `public, max-age=${secondsPerDay}`,
     })
   }
   const routes = new Elysia()
-    .get('/', ({ request }) => toStart(request), hidden)
-    .get(docsScriptPath, ({ request }) => toScript(request), hidden)
-    .get(
-      schemeScriptPath,
-      () => toFile('text/javascript; charset=utf-8', schemeScript, secondsPerDay),
-      hidden,
-    )
+    .get('/', ({ request }) => toStart(request), hide)
+    .get(docsScriptPath, ({ request }) => toScript(request), hide)
+    .get(schemeScriptPath, () => toFile('text/javascript; charset=utf-8', schemeScript, secondsPerDay), hide)
   for (const name of fontFiles)
-    routes.get(`${facePath}/${name}`, () => toFile('font/woff2', readFont(name), secondsPerYear), hidden)
+    routes.get(`${facePath}/${name}`, () => toFile('font/woff2', readFont(name), secondsPerYear), hide)
   return routes
 }
 

@@ -22,9 +22,9 @@ const headersOfKeyed = ['RateLimit', 'RateLimit-Policy', 'Callbook-Ignored']
  * `components.schemas`, and referred to. Every body gets an example, and every answer its headers.
  * @throws Error if two different schemas have one title
  */
-export function completeDocument(made: object, bodyLimit: BodyLimit): Json {
-  const { paths, webhooks, components, ...rest }: Json = structuredCloneOf(made)
-  const known = asObject(components)
+export function completeDocument(generated: object, bodyLimit: BodyLimit): Json {
+  const { paths, webhooks, components, ...rest }: Json = structuredCloneOf(generated)
+  const componentsIn = asObject(components)
   const names = new Names()
   for (const { path, method, operation } of routesOf(asObject(paths))) {
     operation.description ??= `${operation.summary}.`
@@ -33,9 +33,9 @@ export function completeDocument(made: object, bodyLimit: BodyLimit): Json {
     for (const content of contentsOf(Object.values(asObject(operation.responses)))) addExample(content, true)
     addHeaders(operation, path.startsWith('/v1/') && scopeOf(method, path) !== 'full')
   }
-  for (const content of contentsOf(Object.values(asObject(known.responses)))) addExample(content, true)
-  const named = asObject(names.hoist({ paths, webhooks, ...known }))
-  const { paths: namedPaths, webhooks: namedWebhooks, ...namedComponents } = named
+  for (const content of contentsOf(Object.values(asObject(componentsIn.responses)))) addExample(content, true)
+  const hoisted = asObject(names.hoist({ paths, webhooks, ...componentsIn }))
+  const { paths: namedPaths, webhooks: namedWebhooks, ...namedComponents } = hoisted
   const schemas = Object.fromEntries([...names.schemas].sort(([a], [b]) => (a < b ? -1 : 1)))
   return {
     ...rest,
@@ -81,8 +81,8 @@ class Names {
   }
 
   #add(title: string, schema: Json): void {
-    const known = this.schemas.get(title)
-    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
+    const existing = this.schemas.get(title)
+    if (existing !== undefined && JSON.stringify(existing) !== JSON.stringify(schema))
       throw new Error(`Two different schemas have the title ${title}`)
     this.schemas.set(title, schema)
   }
@@ -92,13 +92,13 @@ class Names {
  * An enumeration without a title may get new values, so it is documented as a pattern: a generated client would refuse
  * an unknown value.
  */
-function withOpenChoice(chosen: Json): Json {
-  const { enum: choices, description, ...schema } = chosen
+function withOpenChoice(choice: Json): Json {
+  const { enum: choices, description, ...schema } = choice
   const texts = asArray(choices).filter((choice) => choice !== null)
-  if (texts.length === 0) return chosen
+  if (texts.length === 0) return choice
   const pattern = `^(${texts.map((text) => String(text).replaceAll('.', '\\.')).join('|')})$`
-  const named = `One of ${texts.map((text) => `\`${text}\``).join(', ')}.`
-  return { ...schema, pattern, description: description ? `${description} ${named}` : named }
+  const choicesText = `One of ${texts.map((text) => `\`${text}\``).join(', ')}.`
+  return { ...schema, pattern, description: description ? `${description} ${choicesText}` : choicesText }
 }
 
 /** Converts a schema to JSON Schema 2020-12, which OpenAPI 3.1 uses. */
@@ -135,10 +135,12 @@ function exampleOf(schema: Json, isWhole: boolean): unknown {
   if (schema.type === 'array') return [exampleOf(asObject(schema.items), isWhole)]
   if (schema.type === 'object') {
     const required = Array.isArray(schema.required) ? schema.required : []
-    const shown = Object.entries(asObject(schema.properties)).filter(
+    const members = Object.entries(asObject(schema.properties)).filter(
       ([name, property]) => isWhole || required.includes(name) || 'example' in asObject(property),
     )
-    return Object.fromEntries(shown.map(([name, property]) => [name, exampleOf(asObject(property), isWhole)]))
+    return Object.fromEntries(
+      members.map(([name, property]) => [name, exampleOf(asObject(property), isWhole)]),
+    )
   }
   return { string: 'text', boolean: true }[String(schema.type)] ?? schema.default ?? schema.minimum ?? 0
 }

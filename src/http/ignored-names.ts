@@ -26,7 +26,7 @@ interface Schema {
 }
 
 /** What a route accepts: its query parameters, and the schema of its body. */
-interface Known {
+interface Accepted {
   parameters: readonly string[]
   body: Schema
 }
@@ -35,7 +35,7 @@ interface Known {
 interface Unknown {
   field: string
   name: string
-  known: readonly string[]
+  names: readonly string[]
 }
 
 /**
@@ -43,7 +43,7 @@ interface Unknown {
  * 400. Runs before validation, so that a misspelled required name is also reported.
  */
 export function ignoredNames({ contexts, routes }: IgnoredNamesOptions) {
-  let known: Map<string, Known> | undefined
+  let byRoute: Map<string, Accepted> | undefined
   // Does not use `body` or `query`: Elysia would then parse those of every route.
   return new Elysia({ name: 'ignored-names' }).onTransform({ as: 'global' }, ({ request, route }) => {
     const start = request.url.indexOf('?')
@@ -51,10 +51,10 @@ export function ignoredNames({ contexts, routes }: IgnoredNamesOptions) {
     const { body } = context
     if (start < 0 && body === undefined) return
     if (context.surface.keyKind === null || context.surface.protocol !== null) return
-    known ??= knownByRoute(routes())
-    const taken = known.get(`${request.method === 'HEAD' ? 'GET' : request.method} ${route}`)
-    if (!taken) return
-    const unknown = unknownIn(taken, start < 0 ? '' : request.url.slice(start + 1), body)
+    byRoute ??= knownByRoute(routes())
+    const accepted = byRoute.get(`${request.method === 'HEAD' ? 'GET' : request.method} ${route}`)
+    if (!accepted) return
+    const unknown = unknownIn(accepted, start < 0 ? '' : request.url.slice(start + 1), body)
     if (unknown.length === 0) return
     if (isStrict(request)) throw invalidRequest(unknown.map(toError))
     tellIgnored(
@@ -83,7 +83,7 @@ export function ignoredIn(schema: object, value: unknown, isStrict: boolean): st
   return unknown.map(({ field }) => field)
 }
 
-function knownByRoute(routes: readonly Route[]): Map<string, Known> {
+function knownByRoute(routes: readonly Route[]): Map<string, Accepted> {
   return new Map(
     routes.map(({ method, path, hooks }) => {
       const { parameters = [] } = (hooks.detail ?? {}) as { parameters?: { name: string; in: string }[] }
@@ -94,21 +94,21 @@ function knownByRoute(routes: readonly Route[]): Map<string, Known> {
 }
 
 /** The unknown names, at most 20, without repetition. */
-function unknownIn({ parameters, body: schema }: Known, query: string, body: unknown): Unknown[] {
-  const found = new Map<string, Unknown>()
+function unknownIn({ parameters, body: schema }: Accepted, query: string, body: unknown): Unknown[] {
+  const fields = new Map<string, Unknown>()
   for (const name of new URLSearchParams(query).keys()) {
     if (parameters.some((parameter) => isNamed(name, parameter))) continue
-    add(found, { field: toField(name), name, known: parameters })
+    add(fields, { field: toField(name), name, names: parameters })
   }
-  addUnknownFields(schema, body, '', found)
-  return [...found.values()]
+  addUnknownFields(schema, body, '', fields)
+  return [...fields.values()]
 }
 
 /** Goes no further than the twentieth name: a body may have many thousands. */
-function addUnknownFields(schema: Schema, value: unknown, path: string, found: Map<string, Unknown>): void {
-  if (typeof value !== 'object' || value === null || found.size >= namesMax) return
+function addUnknownFields(schema: Schema, value: unknown, path: string, fields: Map<string, Unknown>): void {
+  if (typeof value !== 'object' || value === null || fields.size >= namesMax) return
   if (Array.isArray(value)) {
-    if (schema.items) for (const entry of value) addUnknownFields(schema.items, entry, path, found)
+    if (schema.items) for (const entry of value) addUnknownFields(schema.items, entry, path, fields)
     return
   }
   const { properties } = schema
@@ -116,16 +116,17 @@ function addUnknownFields(schema: Schema, value: unknown, path: string, found: M
   if (!properties) return
   // Faster than `Object.entries`, since a call has a hundred turns.
   for (const name in value) {
-    if (found.size >= namesMax) return
+    if (fields.size >= namesMax) return
     const member: unknown = value[name as keyof typeof value]
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
-    if (!property) add(found, { field: path + toField(name), name, known: Object.keys(properties) })
-    else if (typeof member === 'object') addUnknownFields(property, member, `${path}${toField(name)}.`, found)
+    if (!property) add(fields, { field: path + toField(name), name, names: Object.keys(properties) })
+    else if (typeof member === 'object')
+      addUnknownFields(property, member, `${path}${toField(name)}.`, fields)
   }
 }
 
-function add(found: Map<string, Unknown>, unknown: Unknown): void {
-  if (found.size < namesMax) found.set(unknown.field, unknown)
+function add(fields: Map<string, Unknown>, unknown: Unknown): void {
+  if (fields.size < namesMax) fields.set(unknown.field, unknown)
 }
 
 /** A name, encoded for a header. */
@@ -133,6 +134,6 @@ function toField(name: string): string {
   return encodeURIComponent(name.slice(0, nameCharsMax).toWellFormed())
 }
 
-function toError({ field, name, known }: Unknown): FieldError {
-  return { field, message: unknownName(nearestName(name, known)) }
+function toError({ field, name, names }: Unknown): FieldError {
+  return { field, message: unknownName(nearestName(name, names)) }
 }

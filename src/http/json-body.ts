@@ -165,16 +165,16 @@ export function checkMembers(bytes: Uint8Array): void {
 function checkParts(boundary: string, bytes: Uint8Array): void {
   const [form, delimiter] = [Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), `--${boundary}`]
   // The last delimiter ends the form.
-  let left = limits.parts.most + 1
+  let partsLeft = limits.parts.most + 1
   for (let at = form.indexOf(delimiter); at >= 0; at = form.indexOf(delimiter, at + delimiter.length))
-    if (--left < 0) throw tooLarge(`${limits.parts.most} parts`)
+    if (--partsLeft < 0) throw tooLarge(`${limits.parts.most} parts`)
 }
 
 /** @throws unsupported_media_type unless the body is of this type, plain and in UTF-8 */
 function checkForm(headers: Headers, { type, advice }: BodyForm): void {
-  const sent = headers.get('content-type') ?? ''
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(sent)?.[1]
-  if (sent.split(';', 1)[0]?.trim().toLowerCase() !== type || !/^utf-?8$/i.test(charset ?? 'utf-8'))
+  const contentType = headers.get('content-type') ?? ''
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]
+  if (contentType.split(';', 1)[0]?.trim().toLowerCase() !== type || !/^utf-?8$/i.test(charset ?? 'utf-8'))
     throw unsupportedMediaType(advice)
   checkEncoding(headers)
 }
@@ -251,10 +251,10 @@ async function* arriving(request: Request, withinMs: number): AsyncGenerator<Uin
 
 /** @throws invalid_request when it takes longer, or the client has gone away */
 async function arrivesWithin<Value>(withinMs: number, receive: () => Promise<Value>): Promise<Value> {
-  const received = await withinTime(withinMs, receive()).catch(() => {
+  const body = await withinTime(withinMs, receive()).catch(() => {
     throw incomplete()
   })
-  if (received !== null) return received
+  if (body !== null) return body
   throw late(withinMs)
 }
 

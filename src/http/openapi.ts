@@ -243,8 +243,8 @@ export function openApi({ version, scriptPath, securitySchemes, webhooks, bodyLi
     if (handler instanceof Response) handler.headers.set('Content-Type', 'text/html; charset=utf-8')
   }
   let document: string | undefined
-  const read = (made: object) => {
-    document ??= JSON.stringify(completeDocument({ ...made, webhooks }, bodyLimit))
+  const read = (generated: object) => {
+    document ??= JSON.stringify(completeDocument({ ...generated, webhooks }, bodyLimit))
     return new Response(document, { headers: jsonHeaders })
   }
   const make = plugin.routes.find(({ path }) => path === '/docs/json')?.handler as (() => object) | undefined

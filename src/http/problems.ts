@@ -24,12 +24,10 @@ export function errorAnswers({ contexts, routes, answerTo, onUnexpected }: Probl
       ? notFound('There is nothing at this path. See /docs.')
       : (asAppError(error) ?? answerTo(error))
     const isOfRoute = problem !== null && errorsOfRoutes.has(problem.code)
-    const known = isOfRoute ? (wrongMethod(request.method, path, routes()) ?? problem) : problem
-    if (!known) onUnexpected(error, requestId)
-    const answered = known ?? internal()
-    return (
-      surface.protocol?.errorAnswer?.(answered, request) ?? toAnswer(answered, requestId, surface.protocol)
-    )
+    const expected = isOfRoute ? (wrongMethod(request.method, path, routes()) ?? problem) : problem
+    if (!expected) onUnexpected(error, requestId)
+    const answer = expected ?? internal()
+    return surface.protocol?.errorAnswer?.(answer, request) ?? toAnswer(answer, requestId, surface.protocol)
   }
 }
 
@@ -87,12 +85,12 @@ const errorsOfRoutes: ReadonlySet<ErrorCode> = new Set([
 
 /** Also for a literal path that matches another method's `:id`, such as GET /v1/knowledge/search. */
 function wrongMethod(method: string, path: string, routes: RouteTable): AppError | null {
-  const allowed = routes.methodsOf(path)
-  if (allowed.length === 0 || allowed.includes(method)) return null
+  const methods = routes.methodsOf(path)
+  if (methods.length === 0 || methods.includes(method)) return null
   const hint = hints.find(([pattern]) => pattern.test(`${method} ${path}`))?.[1] ?? 'See /docs.'
   return new AppError('method_not_allowed', 'Method not allowed', {
-    detail: `This path accepts ${allowed.join(', ')}. ${hint}`,
-    headers: { Allow: allowed.join(', ') },
+    detail: `This path accepts ${methods.join(', ')}. ${hint}`,
+    headers: { Allow: methods.join(', ') },
   })
 }
 

@@ -32,17 +32,17 @@ export class RateLimiter {
   take(keyId: string) {
     const nowMs = this.#now()
     const leaked = this.#levelAt(keyId, nowMs)
-    const allowed = leaked + 1 <= this.#perMinute + tolerance
-    const level = allowed ? leaked + 1 : leaked
+    const isAllowed = leaked + 1 <= this.#perMinute + tolerance
+    const level = isAllowed ? leaked + 1 : leaked
     this.#buckets.set(keyId, { level, atMs: nowMs })
 
     const remaining = Math.max(0, Math.floor(this.#perMinute - level + tolerance))
     const excess = level - (this.#perMinute - remaining - 1)
     const resetSeconds = Math.max(1, Math.ceil((excess * windowSeconds) / this.#perMinute - tolerance))
     return {
-      allowed,
+      allowed: isAllowed,
       /** For `Retry-After` of a refusal: whole seconds, at least 1. */
-      retryAfterSeconds: allowed ? undefined : resetSeconds,
+      retryAfterSeconds: isAllowed ? undefined : resetSeconds,
       /** For allowed and refused answers alike. */
       headers: {
         'RateLimit-Policy': `"default";q=${this.#perMinute};w=${windowSeconds}`,

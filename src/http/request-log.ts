@@ -119,8 +119,8 @@ function requestIdOf({ headers }: Request): string {
 
 /** Where the request belongs in its sender's trace: https://www.w3.org/TR/trace-context/#traceparent-header */
 function traceparentOf({ headers }: Request): string | undefined {
-  const sent = headers.get('traceparent')
-  return sent !== null && traceparentPattern.test(sent) ? sent : undefined
+  const traceparent = headers.get('traceparent')
+  return traceparent !== null && traceparentPattern.test(traceparent) ? traceparent : undefined
 }
 
 function finish(headers: Headers, { requestId, headers: more }: RequestContext): void {

@@ -23,7 +23,7 @@ export interface Reader {
  * as their clients read.
  */
 export class ResponseBuffers {
-  readonly #held = new SharedLimit({ max: heldBytesMax })
+  readonly #buffered = new SharedLimit({ max: heldBytesMax })
   readonly #refusal: string
 
   /** @param nothingDone what a refusal says beside its reason */
@@ -46,7 +46,7 @@ export class ResponseBuffers {
     sliceBytesMax = 0,
   ): Promise<ReadableStream<Uint8Array> | Bytes> {
     const parts = withEnds(head, slices, tail)
-    const share = new Share(this.#held, projectId)
+    const share = new Share(this.#buffered, projectId)
     const keptBytes = sliceBytesMax < countedBytesMin ? 0 : sliceBytesMax
     if (keptBytes > 0) this.#checkRoom(projectId)
     let isWhole = false
@@ -61,19 +61,19 @@ export class ResponseBuffers {
     const make = async () => {
       share.hold(keptBytes)
       // Reserved before reading, since many answers may be about to read.
-      share.hold(Math.max(keptBytes, this.#held.hasRoom(projectId) ? partBytes : 0))
+      share.hold(Math.max(keptBytes, this.#buffered.hasRoom(projectId) ? partBytes : 0))
       const { part, isLast } = await gather(parts, Math.min(share.bytes, partBytes)).catch(fail)
       isWhole = isLast
       if (part) share.hold(Math.max(keptBytes, part.length))
       else share.end()
       return part
     }
-    const begun = await make()
-    if (begun && isWhole && begun.length < countedBytesMin) {
+    const start = await make()
+    if (start && isWhole && start.length < countedBytesMin) {
       share.end()
-      return begun
+      return start
     }
-    let first: Bytes | null = begun
+    let first: Bytes | null = start
     const next = async () => {
       const part = first ?? (isWhole ? null : await check().catch(fail).then(make).catch(breakOff))
       first = null
@@ -93,7 +93,7 @@ export class ResponseBuffers {
     make: (admit: (bytes: number) => void, signal: AbortSignal) => AsyncGenerator<string>,
     onFailure: (error: unknown) => void,
   ): ReadableStream<Uint8Array> {
-    const share = new Share(this.#held, projectId)
+    const share = new Share(this.#buffered, projectId)
     const leaving = new AbortController()
     const { signal } = leaving
     const admit = (bytes: number) => {
@@ -130,16 +130,16 @@ export class ResponseBuffers {
     projectId: number,
     make: (admit: (bytes: number) => void) => Promise<Made>,
   ): Promise<Omit<Made, 'document'> & { document: string | Bytes | ReadableStream<Uint8Array> }> {
-    const share = new Share(this.#held, projectId)
+    const share = new Share(this.#buffered, projectId)
     const admit = (bytes: number) => {
       this.#checkRoom(projectId)
       share.hold(bytes)
     }
-    const give = (made: Made) => {
-      if (made.document.length >= countedBytesMin)
-        return { ...made, document: documentStream(made.document, share) }
+    const give = (answer: Made) => {
+      if (answer.document.length >= countedBytesMin)
+        return { ...answer, document: documentStream(answer.document, share) }
       share.end()
-      return made
+      return answer
     }
     // Not async, since another promise would cost more than making a small document.
     return make(admit).then(give, (error) => {
@@ -149,7 +149,7 @@ export class ResponseBuffers {
   }
 
   #checkRoom(projectId: number): void {
-    if (!this.#held.hasRoom(projectId)) throw unavailable(this.#refusal)
+    if (!this.#buffered.hasRoom(projectId)) throw unavailable(this.#refusal)
   }
 }
 
@@ -174,8 +174,8 @@ class Share {
     return this.#bytes
   }
 
-  hold(wanted: number): void {
-    const bytes = this.#isOver ? 0 : wanted
+  hold(newBytes: number): void {
+    const bytes = this.#isOver ? 0 : newBytes
     this.#all.add(this.#projectId, bytes - this.#bytes)
     this.#bytes = bytes
   }
@@ -190,11 +190,11 @@ class Share {
 function documentStream(text: string | Bytes, share: Share): ReadableStream<Uint8Array> {
   const document = typeof text === 'string' ? encoder.encode(text) : text
   share.hold(document.length)
-  let sent = 0
+  let offset = 0
   // In parts, because the runtime copies what a socket does not take at once.
   const next = () => {
-    const part = document.subarray(sent, sent + partBytes)
-    sent += part.length
+    const part = document.subarray(offset, offset + partBytes)
+    offset += part.length
     return part.length > 0 ? part : null
   }
   return streamOfParts(next, () => share.end())
@@ -229,7 +229,7 @@ async function gather(
   parts: AsyncGenerator<string | Bytes>,
   bytesMax: number,
 ): Promise<{ part: Bytes | null; isLast: boolean }> {
-  const gathered: Bytes[] = []
+  const chunks: Bytes[] = []
   let bytes = 0
   let isLast = false
   do {
@@ -239,11 +239,11 @@ async function gather(
       break
     }
     const part = typeof value === 'string' ? encoder.encode(value) : value
-    gathered.push(part)
+    chunks.push(part)
     bytes += part.length
   } while (bytes < bytesMax)
-  const [only = null] = gathered
-  return { part: gathered.length > 1 ? Buffer.concat(gathered) : only, isLast }
+  const [only = null] = chunks
+  return { part: chunks.length > 1 ? Buffer.concat(chunks) : only, isLast }
 }
 
 async function* withEnds<Part>(head: string, slices: AsyncIterable<Part>, tail: string) {

@@ -146,8 +146,8 @@ function isForwarded(headers: Headers): boolean {
 }
 
 function isSame(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)]
-  return left.length === right.length && timingSafeEqual(left, right)
+  const [ofA, ofB] = [Buffer.from(a), Buffer.from(b)]
+  return ofA.length === ofB.length && timingSafeEqual(ofA, ofB)
 }
 
 function isLoopback(address: string | null): boolean {

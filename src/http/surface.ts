@@ -107,8 +107,8 @@ export function surfaces({ protocols, docsHeaders }: SurfacesOptions): SurfaceOf
   const docs: Surface = { ...open, headers: docsHeaders }
   return (method, path) => {
     if (isUnder(path, '/v1')) return ofScope[scopeOf(method, path)]
-    const found = keyed.find(({ prefix }) => isUnder(path, prefix))
-    if (found) return found.surface
+    const match = keyed.find(({ prefix }) => isUnder(path, prefix))
+    if (match) return match.surface
     if (path === '/docs' || path === '/docs/') return docs
     const access = consoleAccess(method, path)
     return access ? { ...open, access } : open

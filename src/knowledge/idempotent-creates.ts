@@ -76,8 +76,8 @@ export class IdempotentCreates {
     } catch (error) {
       // Another process has used the same key first, so nothing of this item was stored.
       const isSecond = isTaken(error, 'idempotent_creates.project_id')
-      const replayed = isSecond ? await this.#replay(projectId, hashes) : null
-      if (replayed) return replayed
+      const replay = isSecond ? await this.#replay(projectId, hashes) : null
+      if (replay) return replay
       throw error
     }
   }
@@ -85,13 +85,13 @@ export class IdempotentCreates {
   /** The item that the first request with this key created; null when there was none. */
   async #replay(projectId: number, { keyHash, bodyHash }: Hashes): Promise<Outcome | null> {
     const { store, knowledge } = this.#parts
-    const [known] = await store(projectId).read.all<{ bodyHash: string; itemId: string | null }>(sql`
+    const [earlier] = await store(projectId).read.all<{ bodyHash: string; itemId: string | null }>(sql`
       select body_hash as bodyHash, item_id as itemId from ${idempotentCreates}
       where project_id = ${projectId} and key_hash = ${keyHash} and created_at > ${this.#expiredAt()}`)
-    if (!known) return null
-    if (known.bodyHash !== bodyHash) throw keyReused()
-    if (known.itemId === null) throw itemWasDeleted()
-    const item = await knowledge.get(projectId, known.itemId)
+    if (!earlier) return null
+    if (earlier.bodyHash !== bodyHash) throw keyReused()
+    if (earlier.itemId === null) throw itemWasDeleted()
+    const item = await knowledge.get(projectId, earlier.itemId)
     const [changeSeq, isIndexed, duplicateOf] = await Promise.all([
       knowledge.changeSeq(projectId, item.id),
       knowledge.isIndexed(projectId, item.id),

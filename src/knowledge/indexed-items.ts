@@ -142,8 +142,8 @@ export class IndexedItems {
     return items.flatMap((item) => {
       const row = byId.get(item.id)
       if (!row) return []
-      const updated = { updatedAt: new Date(row.updatedAt).toISOString(), updatedBy: toWriter(row) }
-      return [{ ...item, chunks: row.chunks, status: indexStatus(row, now), ...updated }]
+      const update = { updatedAt: new Date(row.updatedAt).toISOString(), updatedBy: toWriter(row) }
+      return [{ ...item, chunks: row.chunks, status: indexStatus(row, now), ...update }]
     })
   }
 }

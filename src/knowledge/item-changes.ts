@@ -39,11 +39,11 @@ interface ItemChangesParts {
 
 export type ChangedItem = CreatedItem & { outcome: 'created' | 'changed' | 'unchanged' }
 
-interface Asked {
+interface ItemRequest {
   projectId: number
   id: string
   /** Makes the new item from the stored one. */
-  toInput: (stored: StoredItem | null) => NewItem
+  toInput: (current: StoredItem | null) => NewItem
   by: ActedBy | undefined
   isWanted: Precondition | undefined
 }
@@ -51,7 +51,7 @@ interface Asked {
 type Plan = Omit<Swap, 'vectors' | 'by'>
 
 /** A request, and what has been found out for it so far. */
-interface Request extends Asked {
+interface Request extends ItemRequest {
   /** The swap for the item as it was last read. */
   plan: Plan | null
   /** Vectors by embedded text. */
@@ -96,9 +96,9 @@ export class ItemChanges {
     by?: ActedBy,
     isWanted?: Precondition,
   ): Promise<ChangedItem> {
-    const toInput = (stored: StoredItem | null) => {
-      if (!stored) throw itemNotFound()
-      return { ...toItem(stored), ...change }
+    const toInput = (current: StoredItem | null) => {
+      if (!current) throw itemNotFound()
+      return { ...toItem(current), ...change }
     }
     return this.#change({ projectId, id, toInput, by, isWanted })
   }
@@ -108,9 +108,9 @@ export class ItemChanges {
     const { knowledge, textThreads, store } = this.#parts
     knowledge.checkSize(text)
     const { read } = store(projectId)
-    const stored = await itemQueries(read).byId.get({ projectId, id })
-    if (!stored) throw itemNotFound()
-    const before = { name: stored.name, chunks: await this.#swap.readChunks(projectId, stored.seq) }
+    const current = await itemQueries(read).byId.get({ projectId, id })
+    if (!current) throw itemNotFound()
+    const before = { name: current.name, chunks: await this.#swap.readChunks(projectId, current.seq) }
     const { rows } = await textThreads.toChunkRows(text, '')
     const chunks: Chunk[] = JSON.parse(rows)
     const { fates, removed } = describeChanges(compareChunks(before, { name, chunks }), chunks)
@@ -118,19 +118,19 @@ export class ItemChanges {
     return { data, removed }
   }
 
-  async #change(asked: Asked): Promise<ChangedItem> {
+  async #change(itemRequest: ItemRequest): Promise<ChangedItem> {
     const { config, earlyEmbedder } = this.#parts
     const endsAt = performance.now() + config.indexWaitMs
-    const request: Request = { ...asked, plan: null, vectors: new Map(), embeds: true }
-    const names = new Set([`${asked.projectId} ${asked.id}`])
+    const request: Request = { ...itemRequest, plan: null, vectors: new Map(), embeds: true }
+    const names = new Set([`${itemRequest.projectId} ${itemRequest.id}`])
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
-      const tried = await this.#mutex.run(names, () => this.#try(request))
+      const outcome = await this.#mutex.run(names, () => this.#try(request))
       // Outside the mutex: others may change the item meanwhile.
-      if (tried && 'finish' in tried) return await tried.finish()
-      if (!tried) continue
-      const vectors = await earlyEmbedder.embed(tried.toEmbed, endsAt - performance.now())
+      if (outcome && 'finish' in outcome) return await outcome.finish()
+      if (!outcome) continue
+      const vectors = await earlyEmbedder.embed(outcome.toEmbed, endsAt - performance.now())
       for (const [text, vector] of vectors) request.vectors.set(text, vector)
-      request.embeds = vectors.size === tried.toEmbed.length
+      request.embeds = vectors.size === outcome.toEmbed.length
     }
     throw tooContended()
   }
@@ -138,19 +138,20 @@ export class ItemChanges {
   async #try(request: Request): Promise<Tried> {
     const { projectId, id, toInput, by, isWanted } = request
     const { knowledge, store } = this.#parts
-    const stored = (await itemQueries(store(projectId).read).byId.get({ projectId, id })) ?? null
-    if (isWanted && !isWanted(stored?.changeSeq ?? null)) throw itemHasChanged()
-    const input = toInput(stored)
+    const current = (await itemQueries(store(projectId).read).byId.get({ projectId, id })) ?? null
+    if (isWanted && !isWanted(current?.changeSeq ?? null)) throw itemHasChanged()
+    const input = toInput(current)
     knowledge.checkSize(input.text)
-    if (!stored) return await this.#create(projectId, id, input, by)
-    const next = { ...stored, name: input.name, description: input.description ?? '', text: input.text }
-    const { name, description, text, changeSeq } = stored
+    if (!current) return await this.#create(projectId, id, input, by)
+    const next = { ...current, name: input.name, description: input.description ?? '', text: input.text }
+    const { name, description, text, changeSeq } = current
     if (next.name === name && next.description === description && next.text === text) {
       const isIndexed = () => knowledge.isIndexed(projectId, id)
-      const unchanged = { item: toItem(stored), changeSeq, duplicateOf: null, outcome: 'unchanged' as const }
+      const unchanged = { item: toItem(current), changeSeq, duplicateOf: null, outcome: 'unchanged' as const }
       return { finish: async () => ({ ...unchanged, isIndexed: await isIndexed() }) }
     }
-    if (request.plan?.stored.changeSeq !== changeSeq) request.plan = await this.#plan(projectId, stored, next)
+    if (request.plan?.current.changeSeq !== changeSeq)
+      request.plan = await this.#plan(projectId, current, next)
     return await this.#replace(request, request.plan)
   }
 
@@ -165,27 +166,27 @@ export class ItemChanges {
     ]
     try {
       const options = { id, alongside, by, leaseMs: leaseMsDefault }
-      const { labels, ...stored } = await knowledge.store(projectId, input, options)
+      const { labels, ...item } = await knowledge.store(projectId, input, options)
       const isIndexed = () => indexer.settle(projectId, labels, config.indexWaitMs)
-      return { finish: async () => ({ ...stored, isIndexed: await isIndexed(), outcome: 'created' }) }
+      return { finish: async () => ({ ...item, isIndexed: await isIndexed(), outcome: 'created' }) }
     } catch (error) {
       if (isTaken(error, 'knowledge_items.project_id')) return null
       throw error
     }
   }
 
-  async #plan(projectId: number, stored: StoredItem, next: StoredItem): Promise<Plan> {
+  async #plan(projectId: number, current: StoredItem, next: StoredItem): Promise<Plan> {
     const { rows, words } = await this.#parts.textThreads.toChunkRows(next.text, next.name)
     const chunks: Chunk[] = JSON.parse(rows)
-    const before = await this.#swap.readChunks(projectId, stored.seq)
-    const changes = compareChunks({ name: stored.name, chunks: before }, { name: next.name, chunks })
-    return { stored, next, chunks, words, before, changes }
+    const before = await this.#swap.readChunks(projectId, current.seq)
+    const changes = compareChunks({ name: current.name, chunks: before }, { name: next.name, chunks })
+    return { current, next, chunks, words, before, changes }
   }
 
   async #replace({ projectId, by, vectors, embeds }: Request, plan: Plan): Promise<Tried> {
     const { next, chunks, changes } = plan
     const isEmbedded = ({ position }: Chunk) =>
-      changes.kept.has(position) || changes.alike.get(position)?.isEmbedded === 1
+      changes.unchanged.has(position) || changes.alike.get(position)?.isEmbedded === 1
     const toEmbed = chunks
       .filter((chunk) => !isEmbedded(chunk))
       .map((chunk) => embeddedText(next.name, chunk))
@@ -204,7 +205,7 @@ export class ItemChanges {
     if (changes.removed.length > 0)
       await knowledge.removeFromIndex(projectId, changes.removed, swapped.version)
     const isPending = ({ isEmbedded }: StoredChunk) => isEmbedded === 0
-    const isIndexed = swapped.pending.length === 0 && ![...changes.kept.values()].some(isPending)
+    const isIndexed = swapped.pending.length === 0 && ![...changes.unchanged.values()].some(isPending)
     if (!isIndexed) indexer.wake(projectId)
     const { changeSeq } = swapped
     return { item: toItem(next), changeSeq, isIndexed, duplicateOf: null, outcome: 'changed' as const }

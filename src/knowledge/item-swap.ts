@@ -22,7 +22,7 @@ export interface StoredChunk {
 
 /** The stored and the new version of an item, and what becomes of its chunks. */
 export interface Swap {
-  stored: StoredItem
+  current: StoredItem
   next: StoredItem
   chunks: readonly Chunk[]
   /** From `toChunkRows`. */
@@ -63,14 +63,14 @@ export class ItemSwap {
   async run(projectId: number, swap: Swap): Promise<Swapped | null> {
     const { audit, store } = this.#parts
     const { read, write } = store(projectId)
-    const { stored, next, changes, by } = swap
+    const { current, next, changes, by } = swap
     const segment = await readNewestSegment(read)
     const now = this.#parts.now()
     const isCurrent = sql`exists (
-      select 1 from ${knowledgeItems} where seq = ${stored.seq} and change_seq = ${stored.changeSeq})`
+      select 1 from ${knowledgeItems} where seq = ${current.seq} and change_seq = ${current.changeSeq})`
     const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
-    const gone = JSON.stringify(changes.removed.map(({ label }) => label))
-    const idHash = this.#parts.recordHash(projectId, 'item', stored.id)
+    const removedLabels = JSON.stringify(changes.removed.map(({ label }) => label))
+    const idHash = this.#parts.recordHash(projectId, 'item', current.id)
     const { versions, inserted, changed } = await write.batch({
       versions: write.all<{ version: number }>(sql`
         update ${projects} set change_seq = change_seq + 1, knowledge_version = knowledge_version + 1,
@@ -81,60 +81,60 @@ export class ItemSwap {
       ),
       words: insertNewWords(swap, { segment, isCurrent }),
       removed: sql`
-        delete from ${chunks} where label in (select value from json_each(${gone})) and ${isCurrent}`,
+        delete from ${chunks} where label in (select value from json_each(${removedLabels})) and ${isCurrent}`,
       moved: movedChunks(swap, isCurrent),
       ledger: sql`
         insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at)
-        select ${projectId}, 'text', ${idHash}, ${stored.seq}, ${changeSeq}, ${now} where ${isCurrent}
+        select ${projectId}, 'text', ${idHash}, ${current.seq}, ${changeSeq}, ${now} where ${isCurrent}
         on conflict (project_id, kind, id_hash) do update set change_seq = excluded.change_seq,
           requested_at = excluded.requested_at, done_at = null`,
       changed: write.all<{ changeSeq: number }>(sql`
         update ${knowledgeItems} set name = ${next.name}, description = ${next.description}, text = ${next.text},
           text_hash = ${sha256(next.text)}, updated_at = ${now}, updated_by = ${actorIdOf(by)},
           change_seq = ${changeSeq}
-        where seq = ${stored.seq} and change_seq = ${stored.changeSeq} returning change_seq as changeSeq`),
+        where seq = ${current.seq} and change_seq = ${current.changeSeq} returning change_seq as changeSeq`),
       entry: audit.entry({
         by,
         projectId,
         action: 'item_changed',
         target: idHash,
-        targetRef: String(stored.seq),
+        targetRef: String(current.seq),
       }),
     })
-    const [updated, raised] = [changed[0], versions[0]]
-    if (!updated || !raised) return null
+    const [itemRow, versionRow] = [changed[0], versions[0]]
+    if (!itemRow || !versionRow) return null
     const labels = (isEmbedded: number) =>
       inserted.filter((row) => row.isEmbedded === isEmbedded).map(({ label }) => label)
-    return { ...updated, ...raised, embedded: labels(1), pending: labels(0) }
+    return { ...itemRow, ...versionRow, embedded: labels(1), pending: labels(0) }
   }
 
   /** Inserts chunks with known vectors, or those of chunks with the same embedded text. */
   #insertChunks(
     projectId: number,
-    { stored, next, chunks: all, changes, vectors }: Swap,
+    { current, next, chunks: all, changes, vectors }: Swap,
     { segment, now, isCurrent }: { segment: number; now: number; isCurrent: SQL },
   ): SQL {
-    const known: Float32Array[] = []
+    const fresh: Float32Array[] = []
     const rows = all.flatMap((chunk) => {
-      if (changes.kept.has(chunk.position)) return []
+      if (changes.unchanged.has(chunk.position)) return []
       const alike = changes.alike.get(chunk.position)
       const vector = vectors.get(embeddedText(next.name, chunk))
-      const at = vector && !alike?.isEmbedded ? known.push(vector) - 1 : null
+      const at = vector && !alike?.isEmbedded ? fresh.push(vector) - 1 : null
       return { ...chunk, alike: alike?.isEmbedded ? alike.label : null, at }
     })
-    const bytes = (known[0]?.length ?? 0) * Float32Array.BYTES_PER_ELEMENT
-    const joined = Buffer.concat(known.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
+    const bytes = (fresh[0]?.length ?? 0) * Float32Array.BYTES_PER_ELEMENT
+    const buffer = Buffer.concat(fresh.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
     const { space } = this.#parts.earlyEmbedder
     return sql`
       insert into ${chunks} (project_id, item_seq, position, heading, text, overlap_chars, text_hash,
         segment, word_count, embedding, embedding_space, next_attempt_at)
-      select ${projectId}, ${stored.seq}, value ->> 'position', value ->> 'heading', value ->> 'text',
+      select ${projectId}, ${current.seq}, value ->> 'position', value ->> 'heading', value ->> 'text',
         value ->> 'overlapChars', value ->> 'textHash', ${segment}, value ->> 'wordCount', vector, iif(vector is null, null, ${space}),
         iif(vector is null, ${now}, null)
       from (
         select value, iif(value ->> 'at' is null,
           (select embedding from ${chunks} where label = value ->> 'alike' and embedding_space = ${space}),
-          substr(${joined}, (value ->> 'at') * ${bytes} + 1, ${bytes})) as vector
+          substr(${buffer}, (value ->> 'at') * ${bytes} + 1, ${bytes})) as vector
         from json_each(${JSON.stringify(rows)}))
       where ${isCurrent} returning label, embedding_space is not null as isEmbedded`
   }
@@ -142,20 +142,20 @@ export class ItemSwap {
 
 /** Labels ascend, so the new ones are those above all earlier ones of the item. */
 function insertNewWords(
-  { stored, words, before }: Swap,
+  { current, words, before }: Swap,
   { segment, isCurrent }: { segment: number; isCurrent: SQL },
 ): SQL[] {
   const newest = Math.max(0, ...before.map(({ label }) => label))
   const where = sql`label > ${newest} and ${isCurrent}`
-  return insertWords({ itemSeq: stored.seq, segment, words, where })
+  return insertWords({ itemSeq: current.seq, segment, words, where })
 }
 
 /** Updates the positions of chunks that stay, after chunks before them were added or removed. */
 function movedChunks({ chunks: all, changes }: Swap, isCurrent: SQL): SQL {
   const moved = all.flatMap(({ position, overlapChars }) => {
-    const stored = changes.kept.get(position)
-    const isMoved = stored && (stored.position !== position || stored.overlapChars !== overlapChars)
-    return isMoved ? [[stored.label, position, overlapChars]] : []
+    const before = changes.unchanged.get(position)
+    const isMoved = before && (before.position !== position || before.overlapChars !== overlapChars)
+    return isMoved ? [[before.label, position, overlapChars]] : []
   })
   return sql`
     update ${chunks} set position = value ->> 1, overlap_chars = value ->> 2

@@ -86,8 +86,8 @@ export class Knowledge {
     options: Omit<StoreOptions, 'leaseMs'> = {},
   ): Promise<CreatedItem> {
     const { config, indexer } = this.#parts
-    const { labels, ...stored } = await this.store(projectId, input, { ...options, leaseMs: leaseMsDefault })
-    return { ...stored, isIndexed: await indexer.settle(projectId, labels, config.indexWaitMs) }
+    const { labels, ...item } = await this.store(projectId, input, { ...options, leaseMs: leaseMsDefault })
+    return { ...item, isIndexed: await indexer.settle(projectId, labels, config.indexWaitMs) }
   }
 
   /** Stores the item and leaves its chunks pending. */
@@ -150,8 +150,8 @@ export class Knowledge {
   ): Promise<ItemSlices> {
     const { read } = this.#parts.store(projectId)
     const rowsMax = limit === undefined ? -1 : limit + 1
-    const found = await itemQueries(read).sizes.all({ projectId, rows: rowsMax, ...readCursor(cursor) })
-    const { rows, next } = cutPage(found, limit)
+    const sizeRows = await itemQueries(read).sizes.all({ projectId, rows: rowsMax, ...readCursor(cursor) })
+    const { rows, next } = cutPage(sizeRows, limit)
     const sizes = rows.map(({ seq, chars }): SizedRow => [seq, chars])
     return { slices: readSlices(read, sizes, fields), next }
   }
@@ -172,8 +172,8 @@ export class Knowledge {
     const { read, readInBackground } = this.#parts.store(projectId)
     // Only a search by name scans many rows, so it runs aside.
     const { page } = itemQueries(name ? readInBackground : read)
-    const found = await page.all({ projectId, name, rows: limit + 1, ...readCursor(cursor) })
-    const { rows, next: nextCursor } = cutPage(found, limit)
+    const pageRows = await page.all({ projectId, name, rows: limit + 1, ...readCursor(cursor) })
+    const { rows, next: nextCursor } = cutPage(pageRows, limit)
     const data = rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt).toISOString() }))
     return { data, nextCursor }
   }
@@ -259,10 +259,10 @@ export class Knowledge {
     isWanted?: Precondition,
   ): Promise<{ id: string; deleted: true }> {
     const { read, writeWhenFull: write } = this.#parts.store(projectId)
-    const found = await itemQueries(read).headById.get({ projectId, id })
-    if (isWanted && !isWanted(found?.changeSeq ?? null)) throw itemHasChanged()
-    if (!found) throw itemNotFound()
-    const { seq: itemSeq, changeSeq } = found
+    const head = await itemQueries(read).headById.get({ projectId, id })
+    if (isWanted && !isWanted(head?.changeSeq ?? null)) throw itemHasChanged()
+    if (!head) throw itemNotFound()
+    const { seq: itemSeq, changeSeq } = head
     const idHash = this.#parts.recordHash(projectId, 'item', id)
     // With a precondition, only the version that it was checked on is deleted.
     const item = sql`select seq from ${knowledgeItems} where project_id = ${projectId} and seq = ${itemSeq}

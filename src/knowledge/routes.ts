@@ -46,9 +46,9 @@ export function knowledgeRoutes({ buffers, contexts }: Http, parts: KnowledgePar
     .get(
       '',
       async ({ caller, request }) => {
-        const asked = readItemListRequest(readParameters(request.url))
+        const listRequest = readItemListRequest(readParameters(request.url))
         return await answerTagged(request, await tags.ofProject(caller.projectId), () =>
-          toListResponse(caller, knowledge.list(caller.projectId, asked), asked, buffers),
+          toListResponse(caller, knowledge.list(caller.projectId, listRequest), listRequest, buffers),
         )
       },
       { detail: docs.listKnowledge },
@@ -160,12 +160,12 @@ function toServerTiming(shares: TimeShares): string {
 
 async function toListResponse(
   reader: Reader,
-  listed: Promise<ItemSlices>,
-  asked: ItemListRequest,
+  list: Promise<ItemSlices>,
+  listRequest: ItemListRequest,
   buffers: ResponseBuffers,
 ): Promise<Response> {
-  const { slices, next } = await listed
+  const { slices, next } = await list
   const response = new Response(await buffers.streamOf(reader, '[', slices, ']'), { headers: jsonHeaders })
-  if (next !== null) response.headers.set('Link', toNextLink(asked, next))
+  if (next !== null) response.headers.set('Link', toNextLink(listRequest, next))
   return response
 }

@@ -21,13 +21,13 @@ export function mcpRoutes(http: Http, tools: readonly McpTool[]) {
       if (!isTrustedOrigin(request.headers.get('origin'), ownOrigin)) throw untrustedOrigin()
       const { requestId } = contexts.of(request)
       const { projectId, scope } = caller
-      const allowed = tools.filter((tool) => scopeAllows(scope, tool.scope))
+      const allowedTools = tools.filter((tool) => scopeAllows(scope, tool.scope))
       const report = (error: unknown) => onUnexpected(error, requestId)
       const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
       // Loaded only when it is used: the protocol's SDK is large.
       const { answerMcp } = await import('./mcp-response.ts')
-      const asked = { version, projectId, callId: callIdOf(request), buffers, onUnexpected: report }
-      return await answerMcp(request, { ...asked, tools: allowed }, limits)
+      const context = { version, projectId, callId: callIdOf(request), buffers, onUnexpected: report }
+      return await answerMcp(request, { ...context, tools: allowedTools }, limits)
     },
     // Clients learn the tools from the protocol itself.
     { detail: { hide: true } },

@@ -61,10 +61,10 @@ export function toolOf<Input extends TObject, Output extends TObject>(
     },
     async call(projectId, value, context) {
       try {
-        const checked = check(value)
-        const errors = unknown(checked)
+        const checkedInput = check(value)
+        const errors = unknown(checkedInput)
         if (errors.length > 0) throw invalidRequest(errors)
-        const answer = await run(projectId, checked, context)
+        const answer = await run(projectId, checkedInput, context)
         return { content: toTexts(answer).map(toBlock), structuredContent: answer }
       } catch (error) {
         if (!(error instanceof AppError)) throw error
@@ -82,15 +82,15 @@ function unknownArguments(
 ): FieldError[] {
   const places = new Map(names.map((name) => [name, name]))
   const unknown = new Map(Object.keys(value).flatMap((name) => (places.has(name) ? [] : [[name, name]])))
-  for (const [argument, known] of Object.entries(members)) {
-    for (const name of known) places.set(name, `${argument}.${name}`)
+  for (const [argument, memberNames] of Object.entries(members)) {
+    for (const name of memberNames) places.set(name, `${argument}.${name}`)
     for (const name of Object.keys(Object(Reflect.get(value, argument))))
-      if (!known.some((one) => isNamed(name, one))) unknown.set(`${argument}.${name}`, name)
+      if (!memberNames.some((one) => isNamed(name, one))) unknown.set(`${argument}.${name}`, name)
   }
   return [...unknown].slice(0, unknownMax).map(([field, name]) => {
-    const meant =
+    const nearest =
       [...places.keys()].find((place) => isNamed(name, place)) ?? nearestName(name, [...places.keys()])
-    return { field, message: unknownName(places.get(meant ?? '')) }
+    return { field, message: unknownName(places.get(nearest ?? '')) }
   })
 }
 
@@ -99,10 +99,10 @@ function toJsonSchema(schema: TObject): Tool['inputSchema'] {
   return JSON.parse(JSON.stringify(schema), (_, part) => {
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return part
     // The keywords that differ. No property has one of these names.
-    const { nullable, example, title, 'x-message': message, 'x-documented': more, ...shared } = part
-    if (nullable) shared.type = [shared.type, 'null']
-    if (example !== undefined) shared.examples = [example]
-    return shared
+    const { nullable, example, title, 'x-message': message, 'x-documented': more, ...keywords } = part
+    if (nullable) keywords.type = [keywords.type, 'null']
+    if (example !== undefined) keywords.examples = [example]
+    return keywords
   })
 }
 

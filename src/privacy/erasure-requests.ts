@@ -71,26 +71,26 @@ export class ErasureRequests {
    */
   async request(
     projectId: number,
-    asked: ErasureRequest,
+    request: ErasureRequest,
     by?: ActedBy,
   ): Promise<CountedCalls | AcceptedErasure> {
     const { database, store, selections, alerts, audit, now } = this.#parts
     const { readInBackground, writeWhenFull: write } = store(projectId)
     // A replica may not have all of the calls yet.
     const db = database.isLocal ? readInBackground : write
-    const selection = await selections.of(db, projectId, asked)
+    const selection = await selections.of(db, projectId, request)
     const { slices, calls, onHold } = await this.#cut(db, projectId, selection)
-    if (asked.dryRun) return counted(calls, onHold)
+    if (request.dryRun) return countedCalls(calls, onHold)
     // Saved views and queues may contain the number.
-    const views = asked.number === undefined ? [] : await selections.viewsOf(projectId, asked.number)
+    const views = request.number === undefined ? [] : await selections.viewsOf(projectId, request.number)
     // Before the request is accepted, so that none is left if this fails.
-    if (asked.number !== undefined)
-      for (const alert of await selections.alertsOf(projectId, asked.number))
+    if (request.number !== undefined)
+      for (const alert of await selections.alertsOf(projectId, request.number))
         await alerts.delete(projectId, alert, by)
     const messages =
-      asked.number === undefined
+      request.number === undefined
         ? { changes: [], waiting: [] }
-        : await selections.alertMessagesOf(projectId, asked.number)
+        : await selections.alertMessagesOf(projectId, request.number)
     const id = newId('era')
     const target = `${id}: ${calls} ${calls === 1 ? 'call' : 'calls'}`
     await write.batch({
@@ -114,7 +114,7 @@ export class ErasureRequests {
       entry: audit.entry({ by, projectId, action: 'erasure_requested', target, targetRef: id }),
     })
     this.schedule()
-    return { id, ...counted(calls, onHold), status: 'pending' }
+    return { id, ...countedCalls(calls, onHold), status: 'pending' }
   }
 
   /** Call it when there may be an open request. */
@@ -129,7 +129,7 @@ export class ErasureRequests {
 
   /** The calls that are not on hold, in slices: JSON arrays of row numbers. */
   async #cut(db: ReadDatabase, projectId: number, selection: SQL) {
-    const { seqs: held } = await this.#parts.holds.among(db, projectId, selection)
+    const { seqs: onHold } = await this.#parts.holds.among(db, projectId, selection)
     const bytes = sql`max(${sql.raw(`${callBytesMin}`)}, document_chars + coalesce(
       (select octet_length(details) from call_details where call_details.seq = calls.seq), 0))`
     const rows = await db
@@ -138,14 +138,14 @@ export class ErasureRequests {
         sql`(select calls.seq as seq,
           sum(${bytes}) over (order by calls.seq rows unbounded preceding) / ${sql.raw(`${sliceBytes}`)} as slice
         from (${selection}) as some cross join calls on calls.seq = some.seq and calls.project_id = ${projectId}
-        where calls.seq not in (select value from json_each(${JSON.stringify([...held])})))`,
+        where calls.seq not in (select value from json_each(${JSON.stringify([...onHold])})))`,
       )
       .groupBy(sql`slice`)
       .orderBy(sql`slice`)
     return {
       slices: rows.map(({ seqs }) => seqs),
       calls: rows.reduce((sum, row) => sum + row.calls, 0),
-      onHold: held.size,
+      onHold: onHold.size,
     }
   }
 
@@ -189,17 +189,17 @@ export class ErasureRequests {
     const { database, holds, deletion, erasure } = this.#parts
     const { writeWhenFull: write } = database
     const selection = sql`select value as seq from json_each(${JSON.stringify(seqs)})`
-    const held = await holds.among(write, projectId, selection)
+    const onHold = await holds.among(write, projectId, selection)
     const doomed = await write.all<DoomedCall>(sql`
       select calls.seq as seq, id from (${selection}) as some
         cross join calls on calls.seq = some.seq and project_id = ${projectId}`)
     const isThis = sql`request_id = ${id} and number = ${number}`
     await deletion.delete(projectId, doomed, {
-      held,
+      onHold,
       requestId: id,
       after: [
         // Another node may have deleted the same slice.
-        sql`update ${erasureRequests} set deleted = deleted + changes(), on_hold = on_hold + ${held.seqs.size}
+        sql`update ${erasureRequests} set deleted = deleted + changes(), on_hold = on_hold + ${onHold.seqs.size}
           where id = ${id} and exists (select 1 from ${erasureSlices} where ${isThis})`,
         sql`delete from ${erasureSlices} where ${isThis}`,
       ],
@@ -235,7 +235,7 @@ export class ErasureRequests {
   }
 }
 
-function counted(calls: number, onHold: number): CountedCalls {
+function countedCalls(calls: number, onHold: number): CountedCalls {
   return onHold === 0 ? { calls } : { calls, onHold }
 }
 

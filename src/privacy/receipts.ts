@@ -67,8 +67,8 @@ export class ErasureReceipts {
   async get(projectId: number, id: string): Promise<ErasureReceipt> {
     const { store, recordHash } = this.#core
     const { newest, request } = queries(store(projectId).read)
-    const asked = await request.get({ projectId, id })
-    if (asked) return toRequestReceipt({ id, ...asked })
+    const requestRow = await request.get({ projectId, id })
+    if (requestRow) return toRequestReceipt({ id, ...requestRow })
     const row = await newest.get({
       projectId,
       callHash: recordHash(projectId, 'call', id),

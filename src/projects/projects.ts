@@ -70,9 +70,9 @@ export class Projects {
 
   /** @throws unavailable when the project has been deleted */
   async get(projectId: number): Promise<Project> {
-    const found = await this.#find(projectId)
-    if (!found) throw new ProjectWasDeleted()
-    return found
+    const project = await this.#find(projectId)
+    if (!project) throw new ProjectWasDeleted()
+    return project
   }
 
   /**
@@ -80,16 +80,16 @@ export class Projects {
    * @throws not_found; invalid_request when several projects have the name
    */
   async find(idOrName: string): Promise<Project> {
-    const found = await this.#parts.read
+    const matches = await this.#parts.read
       .select(columns)
       .from(projects)
       .where(and(or(eq(projects.publicId, idOrName), eq(projects.name, idOrName)), isThere))
       .orderBy(sql`${projects.publicId} = ${idOrName} desc`, projects.id)
       .limit(idsNamedMax)
-    const [first] = found
+    const [first] = matches
     if (!first) throw noSuchProject(`No project has the id or name ${idOrName}. ${await this.#there()}`)
-    if (found.length > 1 && first.id !== idOrName) {
-      const ids = found.map(({ id }) => id).join(', ')
+    if (matches.length > 1 && first.id !== idOrName) {
+      const ids = matches.map(({ id }) => id).join(', ')
       const detail = `Several projects are called ${idOrName}. Use the id of the one you mean: ${ids}.`
       throw new AppError('invalid_request', 'Invalid request', { detail })
     }
@@ -135,14 +135,14 @@ export class Projects {
     projectId: number,
     { confirm, by }: { confirm?: string; by?: ActedBy } = {},
   ): Promise<{ id: string; deleted: true }> {
-    const found = await this.#find(projectId)
-    if (!found) throw noSuchProject()
-    if (confirm !== undefined && confirm !== found.name) {
+    const project = await this.#find(projectId)
+    if (!project) throw noSuchProject()
+    if (confirm !== undefined && confirm !== project.name) {
       throw invalidRequest([{ field: 'confirm', message: "must be the project's name" }])
     }
     const { writeWhenFull, audit, recordHash, now, projectErasure } = this.#parts
     const deletedAt = now()
-    const idHash = recordHash(projectId, 'project', found.id)
+    const idHash = recordHash(projectId, 'project', project.id)
     const isFree = sql`not exists (select 1 from ${holds} where project_id = ${projectId})`
     const requirements = [ownsProject(projectId, by), { condition: isFree, otherwise: holdsCalls }]
     const { deleted } = await writeWhenFull.batchIf(requirements, {
@@ -163,7 +163,7 @@ export class Projects {
     })
     if (deleted.length === 0) throw noSuchProject()
     projectErasure.schedule(projectId)
-    return { id: found.id, deleted: true }
+    return { id: project.id, deleted: true }
   }
 
   /**
@@ -195,8 +195,8 @@ export class Projects {
   }
 
   async #find(projectId: number): Promise<Project | undefined> {
-    const [found] = await this.#parts.read.select(columns).from(projects).where(isLive(projectId))
-    return found
+    const [project] = await this.#parts.read.select(columns).from(projects).where(isLive(projectId))
+    return project
   }
 
   /** The highest id that a project has ever had: ids are never reused. */

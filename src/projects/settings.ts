@@ -30,23 +30,23 @@ export class Settings {
     const { read, write, audit } = this.#core
     // Not the cached settings, which may be those from before a change of this very moment.
     const current = await readSettings(read, projectId)
-    const wanted = withRecordings(normalized(check(change)), current)
-    refuseLongerThanCalls({ ...current, ...wanted })
+    const next = withRecordings(normalized(check(change)), current)
+    refuseLongerThanCalls({ ...current, ...next })
     const before: Record<string, unknown> = { ...current }
     // A body may have other members, even names of other columns.
-    const changed = Object.entries(wanted).filter(
+    const changes = Object.entries(next).filter(
       ([name, value]) =>
         Object.hasOwn(settingsColumns, name) &&
         value !== undefined &&
         JSON.stringify(value) !== JSON.stringify(before[name]),
     )
-    if (changed.length === 0) return current
-    const target = changed.map(([name, value]) => `${name}: ${shown(value)}`).join('; ')
+    if (changes.length === 0) return current
+    const target = changes.map(([name, value]) => `${name}: ${asText(value)}`).join('; ')
     const isThere = and(eq(projects.id, projectId), isNull(projects.deletedAt))
     const { updated } = await write.batchIf([ownsProject(projectId, by)], {
       updated: write
         .update(projects)
-        .set(Object.fromEntries(changed))
+        .set(Object.fromEntries(changes))
         .where(isThere)
         .returning(settingsColumns),
       entry: audit.entry({ by, projectId, action: 'settings_changed', target }),
@@ -92,7 +92,7 @@ function refuseLongerThanCalls({ retainDays, recordingRetainDays }: ProjectSetti
 }
 
 /** A value as text for the audit trail. */
-function shown(value: unknown): string {
+function asText(value: unknown): string {
   if (value === null || value === false || (Array.isArray(value) && value.length === 0)) return 'off'
   return value === true ? 'on' : String(value)
 }

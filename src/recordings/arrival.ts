@@ -38,26 +38,26 @@ export async function receive(
   try {
     const frame = Buffer.allocUnsafe(frameBytes)
     let bytes = 0
-    let filled = 0
+    let frameLength = 0
     for await (const part of parts) {
       bytes += part.byteLength
       if (bytes > bytesMax) throw tooLarge(bytesMax)
       for (let at = 0; at < part.byteLength; ) {
-        const taken = part.subarray(at, at + frameBytes - filled)
-        frame.set(taken, filled)
-        at += taken.byteLength
-        filled += taken.byteLength
+        const piece = part.subarray(at, at + frameBytes - frameLength)
+        frame.set(piece, frameLength)
+        at += piece.byteLength
+        frameLength += piece.byteLength
         // At once, since an answer to what is no audio should not wait for all of it.
-        if (arrival.isEmpty && filled >= beginningBytes) refuseOther(frame)
-        if (filled < frameBytes) continue
+        if (arrival.isEmpty && frameLength >= beginningBytes) refuseOther(frame)
+        if (frameLength < frameBytes) continue
         if (await arrival.add(frame)) await turns.next()
-        filled = 0
+        frameLength = 0
       }
       // Before the next part, which may be a long time coming: thousands of uploads must not hold several frames each.
       await arrival.write()
     }
     if (bytes === 0) throw invalidRequest([{ field: 'body', message: 'is required: the recording' }])
-    if (filled > 0) await arrival.add(frame.subarray(0, filled))
+    if (frameLength > 0) await arrival.add(frame.subarray(0, frameLength))
     return { ...(await arrival.end()), bytes }
   } catch (error) {
     await arrival.discard()

@@ -113,9 +113,9 @@ export class BucketFiles implements RecordingFiles {
     // Also claims it at the first start, before any copy could. Without an answer, the first write does.
     if (!(await this.isOurs().catch(() => false))) return
     await this.#drafts.clear(async (names) => {
-      const named = await isNamed(names)
+      const keptNames = await isNamed(names)
       // What is kept is in the bucket already, so no draft stays.
-      for (const name of names) if (!named.has(name)) await this.remove(name)
+      for (const name of names) if (!keptNames.has(name)) await this.remove(name)
       return new Set()
     })
   }

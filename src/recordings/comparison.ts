@@ -24,7 +24,7 @@ export async function compareFiles(
   { read, files, now }: { read: ReadDatabase; files: RecordingFiles; now: () => number },
   signal: AbortSignal,
 ): Promise<Comparison> {
-  const found: Comparison = { recordings: 0, missing: 0, damaged: 0, unnamed: [] }
+  const comparison: Comparison = { recordings: 0, missing: 0, damaged: 0, unnamed: [] }
   for (let last = ''; ; ) {
     signal.throwIfAborted()
     const { file, bytes } = recordings
@@ -35,26 +35,26 @@ export async function compareFiles(
       .orderBy(asc(file))
       .limit(perSlice)
     for (const row of rows) {
-      const opened = await files.open(row.file)
-      const stored = await opened?.bytes().finally(opened.close)
-      if (stored === undefined) found.missing++
-      else if (stored !== storedBytesOf(row.bytes)) found.damaged++
+      const openFile = await files.open(row.file)
+      const storedBytes = await openFile?.bytes().finally(openFile.close)
+      if (storedBytes === undefined) comparison.missing++
+      else if (storedBytes !== storedBytesOf(row.bytes)) comparison.damaged++
     }
-    found.recordings += rows.length
+    comparison.recordings += rows.length
     last = rows.at(-1)?.file ?? last
     if (rows.length < perSlice) break
   }
   for await (const names of inPages(files)) {
     signal.throwIfAborted()
-    const settled = names.filter(({ changedAt }) => changedAt < now() - settledMs).map(({ name }) => name)
+    const oldNames = names.filter(({ changedAt }) => changedAt < now() - settledMs).map(({ name }) => name)
     const rows = await read
       .select({ file: recordings.file })
       .from(recordings)
-      .where(inArray(recordings.file, settled))
-    const named = new Set(rows.map(({ file }) => file))
-    found.unnamed.push(...settled.filter((name) => !named.has(name)))
+      .where(inArray(recordings.file, oldNames))
+    const knownNames = new Set(rows.map(({ file }) => file))
+    comparison.unnamed.push(...oldNames.filter((name) => !knownNames.has(name)))
   }
-  return found
+  return comparison
 }
 
 async function* inPages(files: RecordingFiles) {

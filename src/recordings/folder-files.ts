@@ -53,10 +53,10 @@ export class FolderFiles implements RecordingFiles {
   }
 
   async keep(name: string): Promise<void> {
-    const kept = join(this.#folder, name)
-    await rename(join(this.#incoming, name), kept).catch((error) => {
+    const path = join(this.#folder, name)
+    await rename(join(this.#incoming, name), path).catch((error) => {
       // Whoever read the committed row may have kept it first.
-      if (!fs.existsSync(kept)) throw error
+      if (!fs.existsSync(path)) throw error
     })
     this.#drafts.delete(name)
   }
@@ -85,11 +85,11 @@ export class FolderFiles implements RecordingFiles {
   }
 
   async clear(isNamed: (names: string[]) => Promise<ReadonlySet<string>>): Promise<void> {
-    const found = (await orAbsent(readdir(this.#incoming))) ?? []
-    const names = found.filter((name) => !this.#drafts.has(name))
-    const named = await isNamed(names)
+    const drafts = (await orAbsent(readdir(this.#incoming))) ?? []
+    const names = drafts.filter((name) => !this.#drafts.has(name))
+    const keptNames = await isNamed(names)
     for (const name of names) {
-      if (named.has(name)) await this.keep(name)
+      if (keptNames.has(name)) await this.keep(name)
       else await rm(join(this.#incoming, name), { force: true })
     }
   }
@@ -97,8 +97,8 @@ export class FolderFiles implements RecordingFiles {
   async *list(): AsyncGenerator<{ name: string; changedAt: number }> {
     for await (const { name } of (await orAbsent(opendir(this.#folder))) ?? []) {
       if (!namePattern.test(name)) continue
-      const found = await orAbsent(stat(join(this.#folder, name)))
-      if (found) yield { name, changedAt: found.mtimeMs }
+      const info = await orAbsent(stat(join(this.#folder, name)))
+      if (info) yield { name, changedAt: info.mtimeMs }
     }
   }
 
@@ -146,16 +146,16 @@ function refuseDisk(error: NodeJS.ErrnoException): never {
 /** Without joining the parts, which takes as long as hashing them. */
 async function writeAll(file: number, parts: Uint8Array[]): Promise<void> {
   const bytes = parts.reduce((sum, part) => sum + part.byteLength, 0)
-  const written = await write(file, parts)
-  if (written === bytes) return
+  const count = await write(file, parts)
+  if (count === bytes) return
   // As when the disk is nearly full: the next write fails.
-  if (written === 0) throw Object.assign(new Error('Nothing more fits'), { code: 'ENOSPC' })
-  await writeAll(file, [Buffer.concat(parts).subarray(written)])
+  if (count === 0) throw Object.assign(new Error('Nothing more fits'), { code: 'ENOSPC' })
+  await writeAll(file, [Buffer.concat(parts).subarray(count)])
 }
 
 function write(file: number, parts: Uint8Array[]): Promise<number> {
   return new Promise((resolve, reject) => {
-    fs.writev(file, parts, (error, written) => (error ? reject(error) : resolve(written)))
+    fs.writev(file, parts, (error, count) => (error ? reject(error) : resolve(count)))
   })
 }
 

@@ -44,11 +44,11 @@ export async function decryptRange(
   const first = Math.floor(start / frameBytes)
   const last = Math.ceil(end / frameBytes)
   const length = Math.min(storedBytesOf(bytes), last * storedFrameBytes) - first * storedFrameBytes
-  const stored = await read(first * storedFrameBytes, length)
-  if (stored.byteLength !== length) throw damagedRecording()
+  const storedFrames = await read(first * storedFrameBytes, length)
+  if (storedFrames.byteLength !== length) throw damagedRecording()
   const parts: Buffer[] = []
   for (let at = 0; at < length; at += storedFrameBytes) {
-    const frame = stored.subarray(at, at + storedFrameBytes)
+    const frame = storedFrames.subarray(at, at + storedFrameBytes)
     parts.push(decryptFrame(key, first + at / storedFrameBytes, frame))
   }
   const from = first * frameBytes
@@ -56,11 +56,11 @@ export async function decryptRange(
   return whole.subarray(start - from, end - from)
 }
 
-function decryptFrame(key: Uint8Array, number: number, stored: Uint8Array): Buffer {
+function decryptFrame(key: Uint8Array, number: number, storedFrame: Uint8Array): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(number))
-  const tagAt = stored.byteLength - tagBytes
-  decipher.setAuthTag(stored.subarray(tagAt))
-  const frame = decipher.update(stored.subarray(0, tagAt))
+  const tagAt = storedFrame.byteLength - tagBytes
+  decipher.setAuthTag(storedFrame.subarray(tagAt))
+  const frame = decipher.update(storedFrame.subarray(0, tagAt))
   try {
     decipher.final()
   } catch (error) {

@@ -28,8 +28,8 @@ export class LinkTokens {
   /** Null for a token that was not made here. */
   read(token: string): Link | null {
     const text = token.slice(0, -macChars)
-    const [given, own] = [Buffer.from(token.slice(-macChars)), Buffer.from(this.#macOf(text))]
-    if (given.length !== own.length || !timingSafeEqual(given, own)) return null
+    const [mac, expectedMac] = [Buffer.from(token.slice(-macChars)), Buffer.from(this.#macOf(text))]
+    if (mac.length !== expectedMac.length || !timingSafeEqual(mac, expectedMac)) return null
     const [file, keyId, expiresAt] = JSON.parse(Buffer.from(text, 'base64url').toString())
     return { file, keyId, expiresAt }
   }

@@ -52,8 +52,8 @@ export function openRecordings(core: Core, { files, ingest, holds, erasure }: Be
     holds,
     erasure,
     secret,
-    probe: (projectId, { draft, ...arrived }) =>
-      audioThreads.probe(projectId, { ...arrived, path: draft.path }),
+    probe: (projectId, { draft, ...arrival }) =>
+      audioThreads.probe(projectId, { ...arrival, path: draft.path }),
     onKept: () => peaksBacklog.schedule(),
   })
   return {

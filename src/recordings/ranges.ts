@@ -13,10 +13,10 @@ export function rangeOf(
   bytes: number,
   tag: string,
 ): ByteRange | null | 'unsatisfiable' {
-  const wanted = headers.get('range')
+  const range = headers.get('range')
   // With `If-Range`, a range is meant only of this very recording.
-  if (wanted === null || (headers.get('if-range') ?? tag) !== tag) return null
-  const [, first = '', last = ''] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(wanted) ?? []
+  if (range === null || (headers.get('if-range') ?? tag) !== tag) return null
+  const [, first = '', last = ''] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(range) ?? []
   if (first === '' && last === '') return null
   if (first === '') {
     const length = Math.min(Number(last), bytes)

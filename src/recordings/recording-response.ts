@@ -41,13 +41,13 @@ export async function answerRecording(
     if (isKnown) return notModified(request, tag)
     if (range === 'unsatisfiable') throw notSatisfiable(bytes)
     if (range) headers.set('Content-Range', `bytes ${range.start}-${range.end - 1}/${bytes}`)
-    const sent = range ?? { start: 0, end: bytes }
-    const length = String(sent.end - sent.start)
+    const bodyRange = range ?? { start: 0, end: bytes }
+    const length = String(bodyRange.end - bodyRange.start)
     headers.set('Content-Length', length)
-    const known = contexts.of(request)
+    const context = contexts.of(request)
     // Elysia would say 0, the length of the body that an answer to HEAD has.
-    if (request.method === 'HEAD') known.headers = { ...known.headers, 'Content-Length': length }
-    const body = request.method === 'HEAD' ? null : await bodyOf(recording, sent, check)
+    if (request.method === 'HEAD') context.headers = { ...context.headers, 'Content-Length': length }
+    const body = request.method === 'HEAD' ? null : await bodyOf(recording, bodyRange, check)
     return new Response(body, { status: range ? 206 : 200, headers })
   } catch (error) {
     await recording.close()

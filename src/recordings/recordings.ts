@@ -48,7 +48,7 @@ interface RecordingsParts {
   ingest: Pick<Ingest, 'setRecording'>
   holds: Pick<Holds, 'among'>
   /** What can be told of a recording; null for what cannot. Never fails. */
-  probe(projectId: number, arrived: Arrived): Promise<Pick<Row, 'durationSeconds' | 'channels'>>
+  probe(projectId: number, arrival: Arrived): Promise<Pick<Row, 'durationSeconds' | 'channels'>>
   /** Called when a recording is kept. */
   onKept: () => void
   erasure: Pick<Erasure, 'schedule'>
@@ -129,9 +129,9 @@ export class Recordings {
     projectId: number,
     id: string,
     parts: AsyncIterable<Uint8Array>,
-  ): Promise<{ kept: KeptRecording; isNew: boolean }> {
-    const { redact, recordings: fetched } = await this.#parts.settingsOf(projectId)
-    if (redact.length > 0 && fetched === 'off') throw redacts()
+  ): Promise<{ recording: KeptRecording; isNew: boolean }> {
+    const { redact, recordings: fetching } = await this.#parts.settingsOf(projectId)
+    if (redact.length > 0 && fetching === 'off') throw redacts()
     if (await this.#wasDeleted(projectId, 'call', id)) throw callWasDeleted()
     return await this.#keep(projectId, id, parts)
   }
@@ -252,16 +252,16 @@ export class Recordings {
     id: string,
     parts: AsyncIterable<Uint8Array>,
     terms: Terms = {},
-  ): Promise<{ kept: KeptRecording; isNew: boolean }> {
+  ): Promise<{ recording: KeptRecording; isNew: boolean }> {
     const { files, config, probe } = this.#parts
     if (!files) throw notKeptHere()
     const limits = { files, bytesMax: config.recordingBytesMax, turns: this.#turns.uploads }
-    const arrived = await receive(parts, limits)
+    const arrival = await receive(parts, limits)
     try {
-      const told = await probe(projectId, arrived)
-      return await this.#commit(projectId, id, { arrived, told, terms, files })
+      const properties = await probe(projectId, arrival)
+      return await this.#commit(projectId, id, { arrival, properties, terms, files })
     } catch (error) {
-      await this.#settle(arrived.draft, files)
+      await this.#settle(arrival.draft, files)
       throw error
     }
   }
@@ -277,16 +277,16 @@ export class Recordings {
   async #commit(
     projectId: number,
     id: string,
-    { arrived, told, terms, files }: Commit,
+    { arrival, properties, terms, files }: Commit,
     attempt = 1,
-  ): Promise<{ kept: KeptRecording; isNew: boolean }> {
+  ): Promise<{ recording: KeptRecording; isNew: boolean }> {
     const { ingest, now, erasure, onKept, log } = this.#parts
-    const { draft, key, contentType, bytes, sha256 } = arrived
+    const { draft, key, contentType, bytes, sha256 } = arrival
     const { seq = null, recording: before = null } = (await this.#find(projectId, id)) ?? {}
     const isSame = before?.sha256 === sha256
     if (isSame && (await isThere(files, before))) {
       await draft.discard()
-      return { kept: toKept(id, before), isNew: false }
+      return { recording: toKept(id, before), isNew: false }
     }
     const isAsSeen = sql`(
       select file from ${recordings} join ${calls} using (seq) where calls.project_id = ${projectId} and id = ${id}
@@ -294,13 +294,13 @@ export class Recordings {
     const { audited, isWanted = sql`true` } = terms
     const { isHeld, requirement } = await this.#holdsOn(projectId, seq, sql`${isAsSeen} and (${isWanted})`)
     if (isHeld && before && !isSame) throw callIsOnHold()
-    const row = { contentType, bytes, sha256, ...told, file: draft.name, key, keptAt: now() }
+    const row = { contentType, bytes, sha256, ...properties, file: draft.name, key, keptAt: now() }
     const beside = { requirement, statements: (call: SQL) => this.#put(projectId, id, call, row) }
     try {
       await ingest.setRecording(projectId, id, toState(row), { beside, ...(audited && { audited }) })
     } catch (error) {
       if (!(error instanceof HasChanged) || attempt === attemptsMax) throw error
-      return await this.#commit(projectId, id, { arrived, told, terms, files }, attempt + 1)
+      return await this.#commit(projectId, id, { arrival, properties, terms, files }, attempt + 1)
     }
     try {
       await files.keep(draft.name)
@@ -311,7 +311,7 @@ export class Recordings {
     }
     if (before) erasure.schedule(projectId)
     onKept()
-    return { kept: toKept(id, row), isNew: !before }
+    return { recording: toKept(id, row), isNew: !before }
   }
 
   async #remove(
@@ -388,18 +388,18 @@ export class Recordings {
 
   /** @throws not_found */
   async #rowOf(projectId: number, id: string): Promise<Row> {
-    const found = await this.#find(projectId, id)
-    if (!found) throw callNotFound()
-    if (!found.recording) throw noRecording()
-    return found.recording
+    const row = await this.#find(projectId, id)
+    if (!row) throw callNotFound()
+    if (!row.recording) throw noRecording()
+    return row.recording
   }
 
   /** @throws not_found */
   async #linked(link: Link) {
     const { read, now } = this.#parts
-    const found = await queries(read).byLink.get({ ...link, now: now() })
-    if (!found) throw noRecording()
-    return found
+    const row = await queries(read).byLink.get({ ...link, now: now() })
+    if (!row) throw noRecording()
+    return row
   }
 
   async #isNamed(file: string): Promise<boolean> {
@@ -407,10 +407,10 @@ export class Recordings {
   }
 
   async #open(id: string, { file, key, contentType, bytes, sha256 }: Row): Promise<OpenRecording> {
-    const opened = await this.#parts.files?.open(file)
-    if (!opened) throw noRecording()
-    const { close } = opened
-    if ((await opened.bytes()) !== storedBytesOf(bytes)) {
+    const openFile = await this.#parts.files?.open(file)
+    if (!openFile) throw noRecording()
+    const { close } = openFile
+    if ((await openFile.bytes()) !== storedBytesOf(bytes)) {
       await close()
       throw damagedRecording()
     }
@@ -423,7 +423,7 @@ export class Recordings {
           await downloads.next()
           // A slow listener may outlast the recording.
           if (at > start && !(await isNamed())) throw noRecording()
-          yield await decryptRange({ key, bytes, read: opened.read }, at, until)
+          yield await decryptRange({ key, bytes, read: openFile.read }, at, until)
           at = until
         }
       } finally {
@@ -447,19 +447,19 @@ interface Terms {
 }
 
 interface Commit {
-  arrived: Arrived
-  told: Pick<Row, 'durationSeconds' | 'channels'>
+  arrival: Arrived
+  properties: Pick<Row, 'durationSeconds' | 'channels'>
   terms: Terms
   files: RecordingFiles
 }
 
-type Told = Pick<Row, 'contentType' | 'bytes' | 'sha256' | 'durationSeconds' | 'channels'>
+type Sound = Pick<Row, 'contentType' | 'bytes' | 'sha256' | 'durationSeconds' | 'channels'>
 
-function toKept(id: string, { contentType, bytes, durationSeconds, channels, sha256 }: Told): KeptRecording {
+function toKept(id: string, { contentType, bytes, durationSeconds, channels, sha256 }: Sound): KeptRecording {
   return { id, contentType, bytes, durationSeconds, channels, sha256 }
 }
 
-function toState({ keptAt, ...row }: Told & Pick<Row, 'keptAt'>): CallRecording {
+function toState({ keptAt, ...row }: Sound & Pick<Row, 'keptAt'>): CallRecording {
   const { contentType, bytes, durationSeconds, channels } = row
   const time = new Date(keptAt).toISOString()
   return { state: 'kept', reason: null, contentType, bytes, durationSeconds, channels, keptAt: time }
@@ -470,9 +470,9 @@ async function isThere(
   files: RecordingFiles,
   { file, bytes }: Pick<Row, 'file' | 'bytes'>,
 ): Promise<boolean> {
-  const opened = await files.open(file)
-  const stored = await opened?.bytes().finally(opened.close)
-  return stored === storedBytesOf(bytes)
+  const openFile = await files.open(file)
+  const storedBytes = await openFile?.bytes().finally(openFile.close)
+  return storedBytes === storedBytesOf(bytes)
 }
 
 /** Nothing was written: whoever writes looks at the call again. */

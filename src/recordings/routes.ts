@@ -20,11 +20,11 @@ export function recordingUploadRoutes({ admission, contexts }: Http, recordings:
     async ({ caller, params, request, set }) => {
       const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
       const parts = checkedAtEnd(eachReleased(readStream(request, limits)), caller.check)
-      const { kept, isNew } = await admission.whileArriving(request, () =>
+      const { recording, isNew } = await admission.whileArriving(request, () =>
         recordings.upload(caller.projectId, params.id ?? '', parts),
       )
       set.status = isNew ? 201 : 200
-      return kept
+      return recording
     },
     { parse: 'none', detail: docs.uploadRecording },
   )

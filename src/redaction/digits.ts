@@ -67,10 +67,10 @@ export function* digitRuns(text: string): Generator<DigitRun | undefined> {
   let first: DigitGroup | undefined
   let from = 0
   let place = 0
-  for (const found of matchesIn(text, group)) {
+  for (const match of matchesIn(text, group)) {
     yield undefined
-    if (!found) continue
-    const next = toGroup(found)
+    if (!match) continue
+    const next = toGroup(match)
     const last = groups.at(-1)
     if (first && last && !isGap(text.slice(last.end, next.start), last, next, place)) {
       yield { first, groups, from, until: groups.length, isPart: place > groups.length }
@@ -105,9 +105,9 @@ export function chunksOf(text: string, groups: readonly DigitGroup[]): number[] 
   return chunks
 }
 
-function toGroup({ 0: text, index: start = 0, groups: said = {} }: RegExpMatchArray): DigitGroup {
+function toGroup({ 0: text, index: start = 0, groups: parts = {} }: RegExpMatchArray): DigitGroup {
   const at = { start, end: start + text.length }
-  const { times, repeated, hundreds, ten, one, word } = said
+  const { times, repeated, hundreds, ten, one, word } = parts
   if (times && repeated) {
     const count = times.toLowerCase() === 'double' ? 2 : 3
     return { ...at, digits: digitsFor(repeated).repeat(count), isSpoken: true }
@@ -127,9 +127,9 @@ function isReadOut(last: DigitGroup, next: DigitGroup): boolean {
   return last.isSpoken || next.isSpoken || (last.digits.length === 1 && next.digits.length === 1)
 }
 
-function isGap(written: string, last: DigitGroup, next: DigitGroup, place: number): boolean {
-  if (written.length > 12) return false
-  const between = written.replace(invisible, '')
+function isGap(separator: string, last: DigitGroup, next: DigitGroup, place: number): boolean {
+  if (separator.length > 12) return false
+  const between = separator.replace(invisible, '')
   if (between === '') return true
   if (isReadOut(last, next)) {
     // "Oh, five five five …"

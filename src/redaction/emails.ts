@@ -23,28 +23,28 @@ const providers =
 
 /** The email addresses in a text, in any order: written, and spoken as in `john dot smith at gmail dot com`. */
 export function* findEmails(text: string): Work<Finding[]> {
-  const written = yield* findWritten(text)
-  const spoken: Finding[] = []
+  const writtenFindings = yield* findWritten(text)
+  const spokenFindings: Finding[] = []
   for (const match of matchesIn(text, spokenDomain)) {
     yield
     const one = match && spokenAt(text, match)
-    if (one && !overlapsAny(written, one)) spoken.push(one)
+    if (one && !overlapsAny(writtenFindings, one)) spokenFindings.push(one)
   }
-  return [...written, ...spoken]
+  return [...writtenFindings, ...spokenFindings]
 }
 
 /** Searches outward from each @, so that a long text without one costs nothing. */
 function* findWritten(text: string): Work<Finding[]> {
-  const found: Finding[] = []
+  const findings: Finding[] = []
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
     yield
     const local = localEnd
       .exec(text.slice(Math.max(0, at - localCharsMax), at))?.[0]
       .replace(/^[.'/=?&{|}*]+/, '')
     const host = domain.exec(text.slice(at + 1, at + 1 + domainCharsMax))?.[0]
-    if (local && host) found.push({ kind: 'email', start: at - local.length, end: at + 1 + host.length })
+    if (local && host) findings.push({ kind: 'email', start: at - local.length, end: at + 1 + host.length })
   }
-  return found
+  return findings
 }
 
 /** Whether a finding overlaps any of the others, which are sorted by their starts and by their ends. */

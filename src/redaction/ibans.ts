@@ -9,14 +9,14 @@ const spanCharsMax = 80
 
 /** The IBANs in a text, grouped or not, with the right length, form and check digits (ISO 13616, mod 97). */
 export function* findIbans(text: string): Work<Finding[]> {
-  const found: Finding[] = []
+  const findings: Finding[] = []
   for (const match of matchesIn(text, start)) {
     yield
     const index = match?.index
     const end = index === undefined ? null : endOf(text, index)
-    if (index !== undefined && end !== null) found.push({ kind: 'iban', start: index, end })
+    if (index !== undefined && end !== null) findings.push({ kind: 'iban', start: index, end })
   }
-  return found
+  return findings
 }
 
 function endOf(text: string, start: number): number | null {

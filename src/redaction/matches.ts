@@ -20,17 +20,17 @@ export function* matchesIn(text: string, pattern: RegExp): Generator<RegExpMatch
     search.lastIndex = from - start
     from = isLast ? text.length : end - reachChars
     chars = windowChars
-    for (let found = search.exec(part); found; found = search.exec(part)) {
-      const index = start + found.index
+    for (let match = search.exec(part); match; match = search.exec(part)) {
+      const index = start + match.index
       if (!isLast && index >= end - reachChars) break
-      if (!isLast && index + found[0].length > end - reachChars / 2) {
+      if (!isLast && index + match[0].length > end - reachChars / 2) {
         // The match may continue beyond the window, so it is searched again in a larger one.
         from = index
         chars = 2 * (end - index) + windowChars
         break
       }
-      yield Object.assign(found, { index })
-      from = Math.max(from, index + found[0].length)
+      yield Object.assign(match, { index })
+      from = Math.max(from, index + match[0].length)
     }
     yield undefined
   }

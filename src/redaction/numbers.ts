@@ -34,7 +34,7 @@ interface Place {
 
 /** The phone numbers, card numbers and US social-security numbers in a text, written or spoken. */
 export function* findNumbers(text: string, { country, label }: NumbersOptions): Work<Finding[]> {
-  const found: Finding[] = []
+  const findings: Finding[] = []
   let from = 0
   for (const run of digitRuns(text)) {
     yield
@@ -45,11 +45,11 @@ export function* findNumbers(text: string, { country, label }: NumbersOptions): 
       yield
       const number = numberAt({ text, run, at, from, label, country })
       if (!number) continue
-      found.push(number)
+      findings.push(number)
       from = number.end
     }
   }
-  return found
+  return findings
 }
 
 /** The longest number that starts at a group. The cheapest checks come first, because texts may be hostile. */
@@ -109,14 +109,14 @@ function candidatesAt({ run: { groups }, at }: Place): Candidate[] {
 
 function spanOf({ text, run: { groups }, at }: Place, { digits, end, length }: Candidate): NumberSpan {
   const own = groups.slice(at, at + length)
-  const written = text.slice(own[0]?.start, end)
+  const ownText = text.slice(own[0]?.start, end)
   return {
-    text: written,
+    text: ownText,
     digits,
     chunks: chunksOf(text, own),
     isSpoken: own.some(({ isSpoken }) => isSpoken),
     isWhole: !isReadOn(text, groups, at) && !isReadOn(text, groups, at + length),
-    isDashed: /\d[-‐‑–.]\d/.test(written),
+    isDashed: /\d[-‐‑–.]\d/.test(ownText),
     isLast: at + length === groups.length,
     after: text.slice(end, end + 16),
   }
@@ -136,8 +136,8 @@ function contextOf({ text, run: { groups, first: firstOfRun }, at, from, label }
   const isAll = before.length === start && !before.includes(']')
   const context = `${isAll ? `${label}: ` : ''}${before.slice(before.lastIndexOf(']') + 1)}`
   // JSON within a text says `"type":"text","text":` of any words: see `redactStrings`.
-  const said = context.replace(/"text\\*"/g, '"')
-  return said.replace(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ')
+  const plainContext = context.replace(/"text\\*"/g, '"')
+  return plainContext.replace(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ')
 }
 
 /** False for digits that continue a word, a path, a time or an amount. */

@@ -36,45 +36,45 @@ export function* redact(
   label = '',
 ): Work<{ text: string; counts: RedactionCounts }> {
   const counts: RedactionCounts = {}
-  let redacted = text
+  let result = text
   for (let pass = 0; pass < passesMax; pass++) {
-    const plain = yield* withPlainCharacters(redacted)
+    const plain = yield* withPlainCharacters(result)
     if (plain.length <= quickLookCharsMax && !quickLook.test(plain)) break
-    const found = (yield* findAll(plain, country, label)).filter(({ kind }) => kinds.includes(kind))
-    if (found.length === 0) break
-    for (const { kind } of found) counts[kind] = (counts[kind] ?? 0) + 1
-    redacted = yield* replaced(redacted, found, ({ kind }) => mark(kind))
+    const findings = (yield* findAll(plain, country, label)).filter(({ kind }) => kinds.includes(kind))
+    if (findings.length === 0) break
+    for (const { kind } of findings) counts[kind] = (counts[kind] ?? 0) + 1
+    result = yield* replace(result, findings, ({ kind }) => mark(kind))
   }
-  return { text: redacted, counts }
+  return { text: result, counts }
 }
 
 /** Finds all kinds, whichever are replaced: otherwise a card could be taken for a phone number. */
 function* findAll(text: string, country: string | null, label: string): Work<Finding[]> {
   const others = yield* withoutOverlaps([...(yield* findEmails(text)), ...(yield* findIbans(text))])
   // Masked, so that no number overlaps them and no context reaches beyond them.
-  const masked = yield* replaced(text, others, ({ start, end }) => ']'.repeat(end - start))
-  const known = country !== null && isSupportedCountry(country) ? country : null
-  const numbers = yield* findNumbers(masked, { country: known, label })
+  const masked = yield* replace(text, others, ({ start, end }) => ']'.repeat(end - start))
+  const supportedCountry = country !== null && isSupportedCountry(country) ? country : null
+  const numbers = yield* findNumbers(masked, { country: supportedCountry, label })
   return yield* withoutOverlaps([...others, ...numbers])
 }
 
 /** In the order of the text; of two that overlap the one that starts first, or else the longer. */
 function* withoutOverlaps(all: Finding[]): Work<Finding[]> {
-  const found: Finding[] = []
+  const findings: Finding[] = []
   let end = 0
   for (const one of all.sort((a, b) => a.start - b.start || b.end - a.end)) {
     yield
     if (one.start < end) continue
-    found.push(one)
+    findings.push(one)
     end = one.end
   }
-  return found
+  return findings
 }
 
-function* replaced(text: string, found: readonly Finding[], by: (one: Finding) => string): Work<string> {
+function* replace(text: string, findings: readonly Finding[], by: (one: Finding) => string): Work<string> {
   let at = 0
   const parts: string[] = []
-  for (const one of found) {
+  for (const one of findings) {
     yield
     parts.push(text.slice(at, one.start), by(one))
     at = one.end

@@ -32,11 +32,11 @@ export function redactor(settings: RedactionSettings): Promise<RedactText> {
 export function countingInterimMarks(redact: RedactText): RedactText {
   return (text, label, counts) => {
     if (!text.includes(interimMark)) return redact(text, label, counts)
-    const marked = text.replace(interimMarks, (_, kind: RedactionKind) => {
+    const finalText = text.replace(interimMarks, (_, kind: RedactionKind) => {
       counts[kind] = (counts[kind] ?? 0) + 1
       return `[${kind}]`
     })
-    return redact(marked, label, counts)
+    return redact(finalText, label, counts)
   }
 }
 
@@ -53,11 +53,11 @@ async function withMarks(
   if (kinds.length === 0) return asItIs
   const { redact } = await import('./redact.ts')
   return function* (text, label, counts) {
-    const redacted = yield* redact(text, { kinds, country, mark }, label)
-    for (const [kind, count] of Object.entries(redacted.counts) as [RedactionKind, number][]) {
+    const result = yield* redact(text, { kinds, country, mark }, label)
+    for (const [kind, count] of Object.entries(result.counts) as [RedactionKind, number][]) {
       counts[kind] = (counts[kind] ?? 0) + count
     }
-    return redacted.text
+    return result.text
   }
 }
 

@@ -23,7 +23,7 @@ export async function createChatModel(analysis: Config['analysis']): Promise<Con
   // Loaded only when it is used: Hugging Face's client is large.
   const { ChatModel } = await import('../analysis/chat-model.ts')
   const model = new ChatModel(analysis)
-  const limited = createLimit({ atOnce: requestsAtOnce, perMinute: requestsPerMinute })
+  const limit = createLimit({ atOnce: requestsAtOnce, perMinute: requestsPerMinute })
   return {
     name: model.model,
     destination: model.destination,
@@ -32,10 +32,10 @@ export async function createChatModel(analysis: Config['analysis']): Promise<Con
     probe: (signal) =>
       model.ask({ messages: [{ role: 'user', content: 'Say yes.' }], schema: null, tokensMax: 8 }, signal),
     ask: (projectId, rubric, transcript, signal) => {
-      const asked: Pick<typeof model, 'ask'> = {
-        ask: (request, signal) => limited(projectId, () => model.ask(request, signal), signal),
+      const limitedModel: Pick<typeof model, 'ask'> = {
+        ask: (request, signal) => limit(projectId, () => model.ask(request, signal), signal),
       }
-      return judge({ rubric, transcript, model: asked, contextTokens, signal })
+      return judge({ rubric, transcript, model: limitedModel, contextTokens, signal })
     },
   }
 }

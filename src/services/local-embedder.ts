@@ -41,7 +41,7 @@ export async function openLocalEmbedder(
     if (role === 'service') await embedder.load().catch((error) => refuseModel(embedder, config, error))
     return embedder
   } catch (error) {
-    throw error instanceof ModelError ? refused(error.message) : error
+    throw error instanceof ModelError ? refusal(error.message) : error
   }
 }
 
@@ -54,14 +54,14 @@ function findLibrary(): string {
       // It is not there; the next place may have it.
     }
   }
-  throw refused(`the package ${library} is not installed. Run: bun add ${library}`)
+  throw refusal(`the package ${library} is not installed. Run: bun add ${library}`)
 }
 
 async function findModel({ config, log }: LocalEmbedderParts): Promise<{ name: string; model: LocalModel }> {
   const { model, token } = config.embedding
   if (isFolder(model)) {
     const folder = resolve(model)
-    if (!existsSync(folder) || !statSync(folder).isDirectory()) throw refused(`there is no folder ${folder}`)
+    if (!existsSync(folder) || !statSync(folder).isDirectory()) throw refusal(`there is no folder ${folder}`)
     const name = basename(folder).replace(/^[^\w]+|[^\w.-]/g, '') || 'model'
     return { name, model: await readModel(folder, await readRecord(folder)) }
   }
@@ -69,7 +69,7 @@ async function findModel({ config, log }: LocalEmbedderParts): Promise<{ name: s
   let record = await readRecord(folder)
   if (!record) {
     if (existsSync(folder))
-      throw refused(`${folder} holds files that this service has not downloaded. Delete it.`)
+      throw refusal(`${folder} holds files that this service has not downloaded. Delete it.`)
     const progress = startProgress(log, model)
     await downloadModel({ model, folder, hub, token, onProgress: progress.update }).finally(progress.stop)
     record = await readRecord(folder)
@@ -107,11 +107,11 @@ async function refuseModel(
   error: unknown,
 ): Promise<never> {
   await embedder.close()
-  throw refused(
+  throw refusal(
     `the model ${embedding.model} cannot be loaded: ${error instanceof Error ? error.message : error}`,
   )
 }
 
-function refused(why: string): ConfigError {
+function refusal(why: string): ConfigError {
   return new ConfigError([`EMBEDDING_PROVIDER is local, but ${why[0]?.toLowerCase()}${why.slice(1)}`])
 }

@@ -38,7 +38,7 @@ export const bland: Platform = {
   // https://docs.bland.ai/api-v1/get/calls-id-recording
   recording: {
     api: 'https://api.bland.ai',
-    named(event) {
+    recordingIn(event) {
       const url = event.address('recording_url')
       return url === undefined ? null : { url }
     },

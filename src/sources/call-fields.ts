@@ -54,8 +54,8 @@ export function updateOf(id: string, fields: EventCallFields, details: EventDeta
   }
   const [costUsd, latencyMs] = [notNegative(details.costUsd), notNegative(details.latencyMs)]
   const costs = { costParts: costPartsOf(details.costParts), usage: usageOf(details.usage) }
-  const known = withoutUnknown({ ...details, costUsd, latencyMs, ...costs })
-  return { id, change: withoutUnknown(change), details: known }
+  const detailsOfCall = withoutUnknown({ ...details, costUsd, latencyMs, ...costs })
+  return { id, change: withoutUnknown(change), details: detailsOfCall }
 }
 
 /** By the names of platforms' products; the first that matches counts. */
@@ -74,11 +74,11 @@ export function costKindOf(name = '') {
 
 /** Those that have a name and a cost. */
 function costPartsOf(parts: EventCosts['costParts'] = []): CostPart[] {
-  const known = parts.flatMap(({ name, usd = -1, ...of }) => {
+  const entries = parts.flatMap(({ name, usd = -1, ...of }) => {
     const part = { name: cut(name ?? ''), usd, kind: costKindOf(name), ...modelOf(of) }
     return name === undefined || usd < 0 ? [] : [withoutUnknown(part)]
   })
-  return known.slice(0, costEntriesMax)
+  return entries.slice(0, costEntriesMax)
 }
 
 /** The sums of each kind, provider and model. */
@@ -98,14 +98,14 @@ function usageOf(entries: EventCosts['usage'] = []): Usage[] {
 }
 
 function modelOf({ provider = '', model = '' }: Partial<Known<CostPart>>) {
-  const named = (text: string) => (text === 'unknown' ? '' : cut(text))
-  return { provider: named(provider), model: named(model) }
+  const nameOf = (text: string) => (text === 'unknown' ? '' : cut(text))
+  return { provider: nameOf(provider), model: nameOf(model) }
 }
 
 /** The sum of the numbers that are known; undefined if none is. */
 export function sumOfKnown(...numbers: (number | undefined)[]): number | undefined {
-  const known = numbers.filter((number) => number !== undefined)
-  return known.length === 0 ? undefined : known.reduce((sum, number) => sum + number)
+  const present = numbers.filter((number) => number !== undefined)
+  return present.length === 0 ? undefined : present.reduce((sum, number) => sum + number)
 }
 
 function notNegative(value: number | undefined): number | undefined {
@@ -116,17 +116,17 @@ function notNegative(value: number | undefined): number | undefined {
 export type Known<Members> = { [Name in keyof Members]: Members[Name] | undefined }
 
 /** Whether there is a recording, of a platform whose events do not give its address. Unless they say so, the API may. */
-export function isRecorded(told: boolean | undefined, { apiKey }: SourceOptions): boolean {
-  return told ?? apiKey !== undefined
+export function isRecorded(hasRecording: boolean | undefined, { apiKey }: SourceOptions): boolean {
+  return hasRecording ?? apiKey !== undefined
 }
 
 /** Leaves out undefined, and texts, lists and objects that are empty. */
 export function withoutUnknown<Members extends object>(members: Known<Members>): Members {
-  const known = Object.entries(members).filter(([, value]) => {
+  const entries = Object.entries(members).filter(([, value]) => {
     if (value === undefined || value === '') return false
     return typeof value !== 'object' || value === null || Object.keys(value).length > 0
   })
-  return Object.fromEntries(known) as Members
+  return Object.fromEntries(entries) as Members
 }
 
 /** An ISO 8601 time; undefined if it is out of range, as the end after an absurd duration may be. */
@@ -159,11 +159,11 @@ function evaluationOf(value: unknown): string | undefined {
 
 /** Without what is not known, which the same agent keeps. @param version a text or a number */
 export function agentOf(id?: string, name?: string, version?: unknown): SourceDetails['agent'] {
-  const known = id ?? name
-  if (known === undefined) return undefined
+  const agentKey = id ?? name
+  if (agentKey === undefined) return undefined
   const isKnown = typeof version === 'string' || typeof version === 'number'
   return withoutUnknown({
-    id: cut(known),
+    id: cut(agentKey),
     name: name && cut(name),
     version: isKnown ? cut(`${version}`.trim()) : undefined,
   })
@@ -181,16 +181,16 @@ export function numbersOf(
 
 /** Latency parts in milliseconds, without unknown ones. @param unitMs the unit of the given numbers */
 export function latencyOf(parts: Known<TurnLatency>, unitMs = 1): TurnLatency {
-  const known = Object.entries(parts).flatMap(([name, value]) => {
+  const entries = Object.entries(parts).flatMap(([name, value]) => {
     const ms = value === undefined ? Number.NaN : Math.round(value * unitMs * 1_000) / 1_000
     return ms >= 0 && ms < Number.POSITIVE_INFINITY ? [[name, ms]] : []
   })
-  return Object.fromEntries(known)
+  return Object.fromEntries(entries)
 }
 
 export function medianOf(values: readonly number[]): number | undefined {
-  const sorted = values.toSorted((a, b) => a - b)
-  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
+  const ascending = values.toSorted((a, b) => a - b)
+  const [low, high] = [ascending[(ascending.length - 1) >> 1], ascending[ascending.length >> 1]]
   return low === undefined || high === undefined ? undefined : (low + high) / 2
 }
 
@@ -237,12 +237,12 @@ export class Conversation {
     { interrupted, agentId, latencyMs }: EntryDetails = {},
   ): void {
     if (atSeconds === undefined || atSeconds < 0 || this.timeline.length >= timelineEntriesMax) return
-    const known = withoutUnknown({
+    const attributes = withoutUnknown({
       interrupted: interrupted || undefined,
       agentId: agentId ? cut(agentId) : undefined,
       latencyMs,
     })
-    this.timeline.push({ atSeconds, ...entry, ...known })
+    this.timeline.push({ atSeconds, ...entry, ...attributes })
   }
 }
 

@@ -38,7 +38,7 @@ export const dograh: Platform = {
 function objectOf(value: unknown): Record<string, unknown> | undefined {
   if (isObject(value)) return value
   // The user's template may have something else here.
-  const parsed = typeof value === 'string' ? jsonOf(value) : undefined
+  const json = typeof value === 'string' ? jsonOf(value) : undefined
   // Checked like a body, since the body's check did not see inside this text.
-  return isObject(parsed) && findProblem(parsed, unfaithful) === null ? parsed : undefined
+  return isObject(json) && findProblem(json, unfaithful) === null ? json : undefined
 }

@@ -42,14 +42,14 @@ export const elevenlabs: Platform = {
   },
 
   attached(event) {
-    const begun = event.object('data').object('conversation_initiation_client_data')
-    return [begun.ownMembers('dynamic_variables', /^(?!system__|secret__)/)]
+    const initiation = event.object('data').object('conversation_initiation_client_data')
+    return [initiation.ownMembers('dynamic_variables', /^(?!system__|secret__)/)]
   },
 
   // https://elevenlabs.io/docs/api-reference/conversations/get-audio
   recording: {
     api: 'https://api.elevenlabs.io',
-    named(event, options) {
+    recordingIn(event, options) {
       const isCall = event.text('type') !== 'call_initiation_failure'
       return isCall && isRecorded(event.object('data').boolean('has_audio'), options) ? {} : null
     },
@@ -101,12 +101,12 @@ function readCosts(charging: Fields): EventCosts {
     const outputTokens = tokens('output_total')
     return { kind: 'llm', model, inputTokens, cachedTokens, cacheWriteTokens, outputTokens }
   }
-  const spoken = {
+  const speech = {
     characters: tts.number('total_characters'),
     seconds: tts.number('total_audio_output_seconds'),
   }
   const prices = ['llm', 'platform'].map((name) => ({ name, usd: charging.number(`${name}_price`) }))
-  const ofVoice: EventUsage = { kind: 'tts', model: tts.text('primary_tts_model'), ...spoken }
+  const ofVoice: EventUsage = { kind: 'tts', model: tts.text('primary_tts_model'), ...speech }
   const seconds = asr.number('total_audio_input_seconds')
   return {
     costParts: prices,
@@ -203,9 +203,9 @@ function textOf(turn: Fields): string | undefined {
 
 /** The collected data and, under a name of their own, the results of the criteria. */
 function readAnalysis(analysis: Fields): Record<string, unknown> {
-  const collected = membersOf(analysis.object('data_collection_results'), 'value')
+  const dataCollection = membersOf(analysis.object('data_collection_results'), 'value')
   const evaluation_criteria_results = membersOf(analysis.object('evaluation_criteria_results'), 'result')
-  return withoutUnknown({ ...collected, evaluation_criteria_results })
+  return withoutUnknown({ ...dataCollection, evaluation_criteria_results })
 }
 
 /** One member of each of an object's members, by their names. */

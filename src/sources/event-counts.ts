@@ -53,11 +53,11 @@ export class EventCounts {
     this.#counts = new Map()
     try {
       const byId = JSON.stringify(Object.fromEntries(counts))
-      const counted = (name: keyof Count) =>
+      const countOf = (name: keyof Count) =>
         sql`(select value ->> ${sql.raw(`'${name}'`)} from json_each(${byId}) where key = sources.id)`
       await this.#core.write.run(sql`
-        update ${sources} set events = events + ${counted('events')},
-          last_event_at = max(coalesce(last_event_at, 0), ${counted('lastAt')})
+        update ${sources} set events = events + ${countOf('events')},
+          last_event_at = max(coalesce(last_event_at, 0), ${countOf('lastAt')})
         where id in (select key from json_each(${byId}))`)
     } catch (error) {
       for (const [id, { events, lastAt }] of counts) {

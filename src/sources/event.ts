@@ -101,7 +101,7 @@ export interface NamedRecording {
 /** Where a platform keeps recordings. */
 export interface RecordingPlace {
   /** Null for an event that names none. @throws FieldFault */
-  named(event: Fields, options: SourceOptions): NamedRecording | null
+  recordingIn(event: Fields, options: SourceOptions): NamedRecording | null
   /** Where its API is, unless the source's option `host` says otherwise. */
   api: string
   /** What to ask the API for. The answer is the recording, leads to it, or has its address. */

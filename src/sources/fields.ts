@@ -17,10 +17,10 @@ export class FieldFault extends Error {
   }
 }
 
-/** A record of which fields were read, to keep them if the event has a fault. */
+/** A copy of which fields were read, to keep them if the event has a fault. */
 export interface Reading {
   /** The event with only the fields that were read. */
-  readonly kept: Record<string, unknown>
+  readonly copy: Record<string, unknown>
   /** The first fault. */
   fault: FieldFault | null
 }
@@ -32,7 +32,7 @@ export interface Reading {
 export class Fields {
   readonly #value: Readonly<Record<string, unknown>>
   readonly #path: string
-  readonly #kept: Record<string, unknown>
+  readonly #copy: Record<string, unknown>
   readonly #reading: Reading | null
   /** Whether its members have names that the event has chosen: those are not told. */
   #isMap = false
@@ -41,26 +41,26 @@ export class Fields {
     value: Readonly<Record<string, unknown>>,
     path: string,
     reading: Reading | null,
-    kept: Record<string, unknown>,
+    copy: Record<string, unknown>,
   ) {
     this.#value = value
     this.#path = path
     this.#reading = reading
-    this.#kept = kept
+    this.#copy = copy
   }
 
-  /** @param reading records what is read; null for no record */
+  /** @param reading records what is read; null for no copy */
   static of(body: unknown, reading: Reading | null = null): Fields {
-    return Fields.#from(body, 'body', reading, reading?.kept ?? noMembers())
+    return Fields.#from(body, 'body', reading, reading?.copy ?? noMembers())
   }
 
-  static #from(value: unknown, path: string, reading: Reading | null, kept: Record<string, unknown>): Fields {
-    if (isEmpty(value)) return new Fields({}, path, reading, kept)
+  static #from(value: unknown, path: string, reading: Reading | null, copy: Record<string, unknown>): Fields {
+    if (isEmpty(value)) return new Fields({}, path, reading, copy)
     if (!isObject(value)) {
       fail(reading, path, 'must be an object')
-      return new Fields({}, path, reading, kept)
+      return new Fields({}, path, reading, copy)
     }
-    return new Fields(value, path === 'body' ? '' : path, reading, kept)
+    return new Fields(value, path === 'body' ? '' : path, reading, copy)
   }
 
   /** The names of its members; further ones are cut off. */
@@ -71,15 +71,15 @@ export class Fields {
 
   has(name: string): boolean {
     const value = this.#value[name]
-    if (this.#reading) this.#kept[name] ??= shapeOf(value)
+    if (this.#reading) this.#copy[name] ??= shapeOf(value)
     return !isEmpty(value)
   }
 
   /** A member that is an object; without members if it is missing. */
   object(name: string): Fields {
     const value = this.#value[name]
-    const kept = this.#keepPart(name, value)
-    return Fields.#from(value, this.#fieldOf(name), this.#reading, kept)
+    const copy = this.#keepPart(name, value)
+    return Fields.#from(value, this.#fieldOf(name), this.#reading, copy)
   }
 
   /** A member that is a list; empty if it is missing. Further entries are cut off. */
@@ -92,11 +92,11 @@ export class Fields {
     }
     const read: unknown[] = value.slice(0, entriesMax)
     const entries = read.map(shapeOf)
-    if (this.#reading) this.#kept[name] = entries
+    if (this.#reading) this.#copy[name] = entries
     return read.map((entry, at) => {
-      const kept = entries[at]
+      const copy = entries[at]
       const path = `${this.#fieldOf(name)}.${at}`
-      return Fields.#from(entry, path, this.#reading, isObject(kept) ? kept : noMembers())
+      return Fields.#from(entry, path, this.#reading, isObject(copy) ? copy : noMembers())
     })
   }
 
@@ -144,41 +144,41 @@ export class Fields {
   /** An https link without a query, fragment or user, any of which may carry a key. */
   openUrl(name: string): string | undefined {
     const text = this.text(name)
-    // The record must not keep a link that may carry a key.
-    if (text !== undefined) delete this.#kept[name]
+    // The copy must not keep a link that may carry a key.
+    if (text !== undefined) delete this.#copy[name]
     if (!text || text.length > urlCharsMax || !URL.canParse(text)) return undefined
     const { protocol, search, hash, username, password } = new URL(text)
     if (protocol !== 'https:' || search || hash || username || password) return undefined
-    if (this.#reading) this.#kept[name] = text
+    if (this.#reading) this.#copy[name] = text
     return text
   }
 
   /** A link of any kind. It may carry a key, so it is neither stored with the call nor recorded. */
   address(name: string): string | undefined {
     const text = this.text(name)
-    if (text !== undefined) delete this.#kept[name]
+    if (text !== undefined) delete this.#copy[name]
     return text && text.length <= urlCharsMax && URL.canParse(text) ? text : undefined
   }
 
-  /** A value whose type the caller checks. The record has no members of it. */
+  /** A value whose type the caller checks. The copy has no members of it. */
   plain(name: string): unknown {
     const value = this.#take(name)
     return isEmpty(value) ? undefined : value
   }
 
-  /** A value of the project's own, of any shape. The record has it whole. */
+  /** A value of the project's own, of any shape. The copy has it whole. */
   own(name: string): unknown {
     const value = this.#value[name]
     if (isEmpty(value)) return undefined
-    if (this.#reading) this.#kept[name] = value
+    if (this.#reading) this.#copy[name] = value
     return value
   }
 
   /** The members, of any shape, of an object of the project's own; none if it is not an object. */
-  ownMembers(name: string, wanted = /^/): Record<string, unknown> {
+  ownMembers(name: string, pattern = /^/): Record<string, unknown> {
     const value = this.#value[name]
     if (!isObject(value)) return {}
-    const members = Object.entries(value).filter(([key, member]) => !isEmpty(member) && wanted.test(key))
+    const members = Object.entries(value).filter(([key, member]) => !isEmpty(member) && pattern.test(key))
     Object.assign(this.#keepPart(name, value), Object.fromEntries(members))
     return Object.fromEntries(members)
   }
@@ -193,16 +193,16 @@ export class Fields {
   /** Reads a value and records it without its members. */
   #take(name: string): unknown {
     const value = this.#value[name]
-    if (this.#reading && !isEmpty(value)) this.#kept[name] = shapeOf(value)
+    if (this.#reading && !isEmpty(value)) this.#copy[name] = shapeOf(value)
     return value
   }
 
   /** The record for an object's members: the same one, however often the object is read. */
   #keepPart(name: string, value: unknown): Record<string, unknown> {
-    const known = this.#kept[name]
-    if (!this.#reading || (isObject(value) && isObject(known))) return isObject(known) ? known : noMembers()
+    const old = this.#copy[name]
+    if (!this.#reading || (isObject(value) && isObject(old))) return isObject(old) ? old : noMembers()
     const part = shapeOf(value)
-    if (!isEmpty(value)) this.#kept[name] = part
+    if (!isEmpty(value)) this.#copy[name] = part
     return isObject(part) ? part : noMembers()
   }
 
@@ -211,12 +211,12 @@ export class Fields {
   }
 
   #fieldOf(name: string): string {
-    const shown = this.#isMap ? '*' : name
-    return this.#path ? `${this.#path}.${shown}` : shown
+    const segment = this.#isMap ? '*' : name
+    return this.#path ? `${this.#path}.${segment}` : segment
   }
 }
 
-/** Throws the fault, unless there is a reading to record it. */
+/** Throws the fault, unless there is a reading to copy it. */
 function fail(reading: Reading | null, field: string, message: string): void {
   if (!reading) throw new FieldFault(field, message)
   reading.fault ??= new FieldFault(field, message)

@@ -64,7 +64,7 @@ export function recordingIn(
   body: unknown,
   options: SourceOptions,
 ): NamedRecording | null {
-  return unlessFault(() => platform.recording?.named(Fields.of(body), options)) ?? null
+  return unlessFault(() => platform.recording?.recordingIn(Fields.of(body), options)) ?? null
 }
 
 /** The address of a recording in an answer of its platform's API; null if there is none. */
@@ -98,9 +98,9 @@ export function keptOf(
   body: unknown,
   options: SourceOptions = {},
 ): { callId: string | null; numbers: string[]; event: Readonly<Record<string, unknown>> } {
-  const reading: Reading = { kept: Object.create(null), fault: null }
+  const reading: Reading = { copy: Object.create(null), fault: null }
   const update = readUpdate(platform, Fields.of(body, reading), options)
   const { callerNumber, calledNumber } = update?.change ?? {}
   const numbers = [callerNumber, calledNumber].filter((number) => number !== undefined)
-  return { callId: update?.id || null, numbers, event: reading.kept }
+  return { callId: update?.id || null, numbers, event: reading.copy }
 }

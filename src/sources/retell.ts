@@ -53,7 +53,7 @@ export const retell: Platform = {
   // https://docs.retellai.com/api-references/get-call
   recording: {
     api: 'https://api.retellai.com',
-    named(event) {
+    recordingIn(event) {
       const url = recordingOf(event.object('call'))
       return url === undefined ? null : { url }
     },
@@ -143,10 +143,10 @@ function inDollars(cents: number | undefined): number | undefined {
 
 function readCommon(call: Fields) {
   const startedAt = call.time('start_timestamp')
-  const given = call.text('direction')
-  const isPhone = given === 'inbound' || given === 'outbound'
+  const stated = call.text('direction')
+  const isPhone = stated === 'inbound' || stated === 'outbound'
   const direction: SourceDetails['direction'] = isPhone
-    ? given
+    ? stated
     : call.text('call_type') === 'web_call'
       ? 'web'
       : undefined

@@ -22,32 +22,32 @@ interface Hmac {
 
 /** Hashes the parts at most once, since a body may be large. */
 export function isHmac({ key, parts, signatures, algorithm = 'sha256', encoding = 'hex' }: Hmac): boolean {
-  const given = signatures
+  const candidates = signatures
     .slice(0, signaturesMax)
     .map((signature) => decode(signature, encoding))
     .filter((bytes) => bytes?.length === digestBytes[algorithm])
-  if (given.length === 0) return false
+  if (candidates.length === 0) return false
   const hmac = createHmac(algorithm, key)
   for (const part of parts) hmac.update(part)
   const digest = hmac.digest()
-  return given.some((bytes) => bytes && timingSafeEqual(bytes, digest))
+  return candidates.some((bytes) => bytes && timingSafeEqual(bytes, digest))
 }
 
 /** Whether the secret itself was sent. */
-export function isSecret(given: string | null | undefined, secret: string): boolean {
-  return typeof given === 'string' && timingSafeEqual(digestOf(given), digestOf(secret))
+export function isSecret(candidate: string | null | undefined, secret: string): boolean {
+  return typeof candidate === 'string' && timingSafeEqual(digestOf(candidate), digestOf(secret))
 }
 
 /** @param publicKey 32 bytes in base64 */
 export function isEd25519(publicKey: string, signed: Uint8Array, signature: string | null): boolean {
-  const [key, given] = [decode(publicKey, 'base64'), decode(signature, 'base64')]
-  if (key?.length !== 32 || given?.length !== 64) return false
+  const [key, signatureBytes] = [decode(publicKey, 'base64'), decode(signature, 'base64')]
+  if (key?.length !== 32 || signatureBytes?.length !== 64) return false
   const x = key.toString('base64url')
   return verify(
     null,
     signed,
     createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }),
-    given,
+    signatureBytes,
   )
 }
 

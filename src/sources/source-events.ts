@@ -19,7 +19,7 @@ interface SourceEventsParts {
   /** Creates or merges calls. */
   ingest: Pick<Ingest, 'putEvent'>
   /** Queues recordings to be fetched, if the project keeps them. */
-  recordings: Pick<FetchQueue, 'named'>
+  recordings: Pick<FetchQueue, 'enqueue'>
   /** Answers questions from a platform's agent during a call. */
   lookUps: Pick<LookUps, 'answer'>
 }
@@ -74,8 +74,8 @@ export class SourceEvents {
       await failures.add(source, read.fault, null)
       return {}
     }
-    const asked = await lookUps.answer(source.platform, source.projectId, read.value)
-    if (asked) return asked
+    const answer = await lookUps.answer(source.platform, source.projectId, read.value)
+    if (answer) return answer
     const fault = await this.#write(source, read.value)
     if (fault) await failures.add(source, fault, read.value)
     return answerTo(platforms[source.platform], read.value)
@@ -90,15 +90,15 @@ export class SourceEvents {
     const { sources, failures } = this.#parts
     await sources.get(projectId, id)
     const source = await sources.open(id)
-    const counted = { read: 0, failed: 0 }
+    const counts = { read: 0, failed: 0 }
     for (let seq = 0; ; ) {
-      const kept = await failures.next(id, seq)
-      if (!kept) return counted
-      seq = kept.seq
-      if (await this.#write(source, JSON.parse(kept.event))) counted.failed++
+      const failure = await failures.next(id, seq)
+      if (!failure) return counts
+      seq = failure.seq
+      if (await this.#write(source, JSON.parse(failure.event))) counts.failed++
       else {
         await failures.resolve(source, seq)
-        counted.read++
+        counts.read++
       }
     }
   }
@@ -131,7 +131,7 @@ export class SourceEvents {
     body: unknown,
   ) {
     const recording = recordingIn(platforms[platform], body, options)
-    if (recording) await this.#parts.recordings.named(projectId, id, { ...recording, sourceId })
+    if (recording) await this.#parts.recordings.enqueue(projectId, id, { ...recording, sourceId })
   }
 
   async #put({ projectId, platform }: WebhookSource, id: string, event: object): Promise<Fault | null> {

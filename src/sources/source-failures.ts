@@ -127,14 +127,14 @@ export class SourceFailures {
     body: unknown,
     settings: ProjectSettings,
   ): Promise<{ callId: string | null; event: string | null }> {
-    const kept = keptOf(platforms[platform], body, options)
-    if (kept.callId === null || kept.callId.length > idCharsMax || kept.callId.includes('\0'))
+    const fields = keptOf(platforms[platform], body, options)
+    if (fields.callId === null || fields.callId.length > idCharsMax || fields.callId.includes('\0'))
       return { callId: null, event: null }
-    const redacted = isRedacting(settings)
-      ? await this.#slices.run(redactEvent(kept, settings, await interimRedactor(settings)))
-      : kept.event
-    const event = JSON.stringify(redacted)
-    return { callId: kept.callId.toWellFormed(), event: event.length <= eventCharsMax ? event : null }
+    const storedFields = isRedacting(settings)
+      ? await this.#slices.run(redactEvent(fields, settings, await interimRedactor(settings)))
+      : fields.event
+    const event = JSON.stringify(storedFields)
+    return { callId: fields.callId.toWellFormed(), event: event.length <= eventCharsMax ? event : null }
   }
 
   #erasing(projectId: number, id: string, condition?: SQL): SQL {

@@ -61,7 +61,7 @@ interface SourcesParts {
 }
 
 const queries = preparedQueries((db) => {
-  const selected = () =>
+  const selectSources = () =>
     db
       .select({ source: sources })
       .from(sources)
@@ -72,10 +72,10 @@ const queries = preparedQueries((db) => {
   const isTried = sql`(${sources.events} > 0 or ${sources.id} in (select id from ${sources} as untried
     where ${isOf(sql`untried`)} and events = 0 order by created_at desc, id desc limit ${untriedSourcesMax}))`
   return {
-    byId: selected()
+    byId: selectSources()
       .where(eq(sources.id, sql.placeholder('id')))
       .prepare(),
-    byApiKey: selected()
+    byApiKey: selectSources()
       .where(and(isOf(sql`${sources}`), isTried))
       .orderBy(sql`${sources.events} = 0`, desc(sources.createdAt))
       .prepare(),
@@ -100,16 +100,16 @@ export class Sources {
       throw invalidRequest([{ field: 'platform', message: `must be one of ${platformNames.join(', ')}` }])
     const { label, secretFrom, secretOption = '' } = setUpOf(platform)
     const { [secretOption]: ofOption, ...options } = input.options ?? {}
-    const given = input.secret ?? ofOption
+    const ownSecret = input.secret ?? ofOption
     const name = input.name ?? label
     refuseFields({
       name: nameProblem(name),
-      secret: given !== undefined && secretProblem(platform, given),
+      secret: ownSecret !== undefined && secretProblem(platform, ownSecret),
       ...optionProblems(platform, options),
       ...missingOptions(platform, options),
     })
-    const isMade = given === undefined && secretFrom === 'us'
-    const secret = isMade ? newSecret() : (given ?? null)
+    const isMade = ownSecret === undefined && secretFrom === 'us'
+    const secret = isMade ? newSecret() : (ownSecret ?? null)
     const { write, audit, now } = this.#parts
     const row = {
       id: `src_${randomBytes(16).toString('hex')}`,
@@ -193,14 +193,14 @@ export class Sources {
     const { write, audit, erasure } = this.#parts
     const before = sql`${sources.options}`
     const isMoved = 'host' in options ? sql`${before} ->> 'host' is not ${options.host}` : sql`false`
-    const kept = sql`iif(${isMoved}, json_remove(${before}, '$.apiKey'), ${before})`
+    const optionsBefore = sql`iif(${isMoved}, json_remove(${before}, '$.apiKey'), ${before})`
     const { platform } = record
     await write.batchIf([ownsProject(projectId, by), hasOwnApiKey({ id, projectId, platform, options })], {
       // A key that is replaced must be erased.
       ledger: this.#erasing(projectId, id),
       changed: write
         .update(sources)
-        .set({ options: sql`json_patch(${kept}, ${JSON.stringify(options)})` })
+        .set({ options: sql`json_patch(${optionsBefore}, ${JSON.stringify(options)})` })
         .where(isThis(projectId, id)),
       entry: audit.entry({ by, projectId, action: 'source_changed', target: labelOf(record), targetRef: id }),
     })
@@ -231,14 +231,14 @@ export class Sources {
 
   /** The sources of LiveKit with this API key, in any project; those that have received something first. */
   async openByApiKey(apiKey: string): Promise<OpenSource[]> {
-    const found = await queries(this.#parts.read).byApiKey.all({ apiKey })
-    return found.map(({ source }) => this.#open(source))
+    const rows = await queries(this.#parts.read).byApiKey.all({ apiKey })
+    return rows.map(({ source }) => this.#open(source))
   }
 
   async #find(id: string): Promise<OpenSource> {
-    const found = await queries(this.#parts.read).byId.get({ id })
-    if (!found) throw noSuchSource()
-    return this.#open(found.source)
+    const row = await queries(this.#parts.read).byId.get({ id })
+    if (!row) throw noSuchSource()
+    return this.#open(row.source)
   }
 
   #open(row: typeof sources.$inferSelect): OpenSource {
@@ -361,15 +361,15 @@ function secretProblem(platform: PlatformName, secret: string): string | null {
 
 function optionProblems(platform: PlatformName, options: SourceOptions): Record<string, string | null> {
   const { options: own, apiKeyName } = setUpOf(platform)
-  const known: Readonly<Record<string, readonly string[] | null>> = {
+  const choicesByName: Readonly<Record<string, readonly string[] | null>> = {
     ...own,
     ...(apiKeyName && { apiKey: null, host: null }),
   }
   const problems = Object.entries(options).map(([name, value]) => {
     if (apiKeyName && name === 'apiKey') return ['options.apiKey', asciiProblem(value)]
     if (apiKeyName && name === 'host') return ['options.host', hostProblem(value)]
-    const choices = Object.hasOwn(known, name) ? known[name] : undefined
-    return [`options.${name}`, optionProblem(value, choices, Object.keys(known))]
+    const choices = Object.hasOwn(choicesByName, name) ? choicesByName[name] : undefined
+    return [`options.${name}`, optionProblem(value, choices, Object.keys(choicesByName))]
   })
   return Object.fromEntries(problems)
 }
@@ -382,10 +382,10 @@ function missingOptions(platform: PlatformName, options: SourceOptions): Record<
 function optionProblem(
   value: string,
   choices: readonly string[] | null | undefined,
-  known: readonly string[],
+  names: readonly string[],
 ): string | null {
   if (choices === undefined)
-    return `is not known; this platform has ${known.length > 0 ? known.join(', ') : 'no options'}`
+    return `is not known; this platform has ${names.length > 0 ? names.join(', ') : 'no options'}`
   if (choices && !choices.includes(value)) return `must be one of ${choices.join(', ')}`
   if (value.length > optionCharsMax) return `must be at most ${optionCharsMax} characters`
   return value.isWellFormed() && !value.includes('\0') ? null : 'must be Unicode text without U+0000'

@@ -55,7 +55,7 @@ export const synthflow: Platform = {
   // https://docs.synthflow.ai/get-call-recording
   recording: {
     api: 'https://api.synthflow.ai',
-    named(event, options) {
+    recordingIn(event, options) {
       const call = event.object('call')
       const url = call.address('recording_url')
       if (url !== undefined) return { url }

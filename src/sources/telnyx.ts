@@ -58,7 +58,7 @@ export const telnyx: Platform = {
   // https://developers.telnyx.com/api-reference/callbacks/call-recording-saved
   recording: {
     api: 'https://api.telnyx.com',
-    named(event) {
+    recordingIn(event) {
       const data = event.object('data')
       if (data.text('event_type') !== 'call.recording.saved') return null
       const payload = data.object('payload')
@@ -156,13 +156,13 @@ function currencyOf(payload: Fields): string | undefined {
 }
 
 function readInsights(results: Fields[], summaryInsight: string | undefined): EventCallFields {
-  const found: [string, unknown][] = []
+  const entries: [string, unknown][] = []
   let summary: string | undefined
   for (const insight of results) {
     const [id, result] = [insight.text('insight_id'), insight.own('result')]
     if (id === summaryInsight && typeof result === 'string') summary = result
-    else if (isObject(result)) found.push(...Object.entries(result))
-    else if (id !== undefined && result !== undefined) found.push([id, result])
+    else if (isObject(result)) entries.push(...Object.entries(result))
+    else if (id !== undefined && result !== undefined) entries.push([id, result])
   }
-  return { summary, callAnalysis: Object.fromEntries(found) }
+  return { summary, callAnalysis: Object.fromEntries(entries) }
 }

@@ -58,7 +58,7 @@ export const ultravox: Platform = {
   // https://docs.ultravox.ai/api-reference/calls/calls-recording-get
   recording: {
     api: 'https://api.ultravox.ai',
-    named(event, options) {
+    recordingIn(event, options) {
       const call = event.object('call')
       const wasHeld = call.has('joined') && call.has('ended')
       return wasHeld && isRecorded(call.boolean('recordingEnabled'), options) ? {} : null

@@ -67,7 +67,7 @@ export const vapi: Platform = {
   // https://docs.vapi.ai/assistants/retrieve-call-artifacts
   recording: {
     api: 'https://api.vapi.ai',
-    named: (event) => readRecording(event.object('message')),
+    recordingIn: (event) => readRecording(event.object('message')),
     request: ({ id, reference }, apiKey) => ({
       path: `/call/${encodeURIComponent(id)}/${reference ?? stereo}`,
       headers: { authorization: `Bearer ${apiKey}` },
@@ -100,15 +100,15 @@ function isStandardWebhook({ headers, body, now }: SignedRequest, secret: string
   const [id, timestamp] = [headers.get('webhook-id'), headers.get('webhook-timestamp')]
   const key = decode(secret.replace(/^whsec_/, ''), 'base64')
   if (!id || !key || !isRecent(readDigits(timestamp, 1_000), now)) return false
-  const sent = headers.get('webhook-signature')?.split(' ') ?? []
-  const signatures = sent.map((signature) => /^v1,(.*)$/.exec(signature)?.[1])
+  const header = headers.get('webhook-signature')?.split(' ') ?? []
+  const signatures = header.map((signature) => /^v1,(.*)$/.exec(signature)?.[1])
   return isHmac({ key, parts: [`${id}.${timestamp}.`, body], signatures, encoding: 'base64' })
 }
 
 /** Users choose algorithm, encoding and prefix in Vapi; the request does not tell which. */
 function isCustomSigned({ headers, body, now }: SignedRequest, secret: string): boolean {
-  const sent = headers.get('x-signature') ?? headers.get('x-vapi-signature')
-  const signatures = [sent?.replace(/^(sha1|sha256|sha512)=/, '')]
+  const header = headers.get('x-signature') ?? headers.get('x-vapi-signature')
+  const signatures = [header?.replace(/^(sha1|sha256|sha512)=/, '')]
   const timestamp = headers.get('x-timestamp')
   // The unit is undocumented.
   const isOnTime = ([1, 1_000] as const).some((unitMs) => isRecent(readDigits(timestamp, unitMs), now))
@@ -283,8 +283,8 @@ function readLatency(turn: Fields): TurnLatency {
 function withLatencies({ transcript, timeline }: Conversation, latencies: TurnLatency[]): TimelineEntry[] {
   const turns = [...transcript.keys()].filter((turn) => transcript[turn]?.role === 'assistant')
   const replies = turns.filter((turn) => transcript[turn - 1]?.role === 'user')
-  const answered = [replies, turns].find(({ length }) => length === latencies.length) ?? []
-  const ofTurn = new Map(answered.map((turn, at) => [turn, latencies[at]]))
+  const answers = [replies, turns].find(({ length }) => length === latencies.length) ?? []
+  const ofTurn = new Map(answers.map((turn, at) => [turn, latencies[at]]))
   return timeline.map((entry) => {
     const latencyMs = entry.turn === null ? undefined : ofTurn.get(entry.turn)
     return latencyMs ? { ...entry, latencyMs } : entry

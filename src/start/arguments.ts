@@ -25,10 +25,10 @@ For keys, imports, backups and more, use the command line: bun callbook --help
  * @throws ConfigError
  */
 export function readArguments({ workersMax = 1 } = {}): { workers: number } {
-  const { workers: given = '1', help, version } = parse()
+  const { workers: workersText = '1', help, version } = parse()
   if (help) tell(usage)
   if (version) tell(`${ownVersion}\n`)
-  const workers = Number(given)
+  const workers = Number(workersText)
   if (Number.isInteger(workers) && workers >= 1 && workers <= workersMax) return { workers }
   throw new ConfigError([
     workersMax === 1 ? '--workers needs Bun' : `--workers must be a number from 1 to ${workersMax}`,

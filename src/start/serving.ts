@@ -25,7 +25,7 @@ export interface ServingOptions {
 
 /** Answers requests with services that are closed and opened again once the data is back at its path. */
 export class Serving {
-  opened: Promise<Opened>
+  opening: Promise<Opened>
   /** Null while the services are opened: requests wait. */
   #current: Opened | null = null
   /** Where people reach the service, once it listens. */
@@ -47,14 +47,14 @@ export class Serving {
     const onBack = () => {
       if (this.isEnding) return
       this.#current = null
-      this.opened = this.opened.then(({ services }) => services.close()).then(() => openCurrent(false))
-      const again = this.opened.then(({ services, started }) => {
+      this.opening = this.opening.then(({ services }) => services.close()).then(() => openCurrent(false))
+      const again = this.opening.then(({ services, started }) => {
         services.listensAt(this.address)
         return started
       })
       again.catch(onFailure)
     }
-    this.opened = openCurrent(true)
+    this.opening = openCurrent(true)
   }
 
   fetch(request: Request): Response | Promise<Response> {
@@ -62,8 +62,8 @@ export class Serving {
   }
 
   async #fetchLater(request: Request): Promise<Response> {
-    const opened = await Promise.race([this.opened, setTimeout(waitMs, null, { ref: false })])
-    if (opened) return opened.fetch(request)
+    const current = await Promise.race([this.opening, setTimeout(waitMs, null, { ref: false })])
+    if (current) return current.fetch(request)
     const { toAnswer } = await import('../http/problems.ts')
     return toAnswer(unavailable('The data is being opened again. Nothing was written.'), crypto.randomUUID())
   }

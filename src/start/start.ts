@@ -54,10 +54,10 @@ export async function start(runtime: Runtime, worker: number | null = null): Pro
   try {
     process.umask(0o077)
     const config = loadConfig(process.env, process.stdout.isTTY === true)
-    const opened = await openLog({ level: config.logLevel, format: config.logFormat })
-    if (worker === null || worker === 0) for (const slip of config.slips) opened.log.warn(slip)
-    await run(runtime, { config, worker, opened }).catch(async (error) => {
-      await opened.close()
+    const openLogger = await openLog({ level: config.logLevel, format: config.logFormat })
+    if (worker === null || worker === 0) for (const slip of config.slips) openLogger.log.warn(slip)
+    await run(runtime, { config, worker, openLogger }).catch(async (error) => {
+      await openLogger.close()
       throw error
     })
   } catch (error) {
@@ -95,9 +95,9 @@ export function fail(error: unknown): never {
 
 async function run(
   { listen, peerAddress, keepOpen }: Runtime,
-  { config, worker, opened }: { config: Config; worker: number | null; opened: OpenLog },
+  { config, worker, openLogger }: { config: Config; worker: number | null; openLogger: OpenLog },
 ): Promise<void> {
-  const { log, recordRequest, close: closeLog } = opened
+  const { log, recordRequest, close: closeLog } = openLogger
   const die = (error: unknown) => {
     log.fatal({ error }, 'Unexpected error; the process ends')
     void closeLog().finally(() => process.exit(1))
@@ -123,7 +123,7 @@ async function run(
   }
   const isAway = () => isEmptyFile(config.databaseFile ?? '')
   const serving = new Serving({ open, isAway, onFailure: die })
-  const { services, started } = await serving.opened
+  const { services, started } = await serving.opening
   const { port, host, keepAliveSeconds } = config
   const fetch = (request: Request) => serving.fetch(request)
   const options = { port, host, keepAliveSeconds, sharesPort: worker !== null, fetch }
@@ -142,7 +142,7 @@ async function run(
     void setTimeout(closeWithinMs).then(() => die(new Error('Closing took too long')))
     log.info({ signal }, 'closing')
     serving.isEnding = true
-    const { services: last } = await serving.opened
+    const { services: last } = await serving.opening
     // Readers that wait for changes are answered, and their streams end.
     await last.changeWatch.close()
     await Promise.race([server.drain(), setTimeout(drainWithinMs)])

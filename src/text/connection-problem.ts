@@ -11,8 +11,8 @@ const sentences: Record<string, string> = {
 /** Why a connection failed, as a sentence without a full stop. */
 export function connectionProblem(error: Error): string {
   const code = 'code' in error ? String(error.code) : ''
-  const known = sentences[code]
-  if (known) return `${known} (${code})`
+  const sentence = sentences[code]
+  if (sentence) return `${sentence} (${code})`
   const text = code === 'EREFUSEDADDRESS' || !code ? error.message : `${code}: ${error.message}`
   return text.slice(0, charsMax)
 }

@@ -7,10 +7,10 @@ import { unspacedScripts } from './unspaced-scripts.ts'
  * split by another version of it would find nothing.
  */
 function toIndexedWords(text: string): string {
-  const composed = compose(text)
+  const plain = compose(text)
   // All scripts below U+0E00 have spaces.
-  if (!/[^\x00-\u0dff]/.test(composed)) return composed
-  return composed.replace(unspacedRuns, (run) => ` ${[...pairsOf(run), lastOf(run)].join(' ')} `)
+  if (!/[^\x00-\u0dff]/.test(plain)) return plain
+  return plain.replace(unspacedRuns, (run) => ` ${[...pairsOf(run), lastOf(run)].join(' ')} `)
 }
 
 /** Lower case, without compatibility forms and diacritics: `Ｃafé` becomes `cafe`. */
@@ -103,8 +103,8 @@ const endlessMarks = /(\p{M}{30})\p{M}+/gu
 
 /** Resolves compatibility forms, and removes marks that FTS5 does not remove itself. */
 function compose(text: string): string {
-  const composed = withoutExcess(text).normalize('NFKC').replace(variationSelectors, '')
-  return composed.replace(optionallyMarked, (run) =>
+  const plain = withoutExcess(text).normalize('NFKC').replace(variationSelectors, '')
+  return plain.replace(optionallyMarked, (run) =>
     run.normalize('NFD').replace(diacritics, '').normalize('NFC'),
   )
 }

@@ -17,10 +17,10 @@ export function createLimit({ atOnce, perMinute }: LimitOptions) {
   let running = 0
   let readyAt = 0
   /** Of the projects in the order of their turns. */
-  const waiting = new Map<number, (() => void)[]>()
+  const waiters = new Map<number, (() => void)[]>()
   const place = (projectId: number, signal: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
-      const own = waiting.get(projectId) ?? []
+      const own = waiters.get(projectId) ?? []
       const take = () => {
         signal.removeEventListener('abort', giveUp)
         resolve()
@@ -30,14 +30,14 @@ export function createLimit({ atOnce, perMinute }: LimitOptions) {
         reject(signal.reason)
       }
       own.push(take)
-      waiting.set(projectId, own)
+      waiters.set(projectId, own)
       signal.addEventListener('abort', giveUp, { once: true })
     })
   const takeNext = () => {
-    for (const [projectId, own] of waiting) {
+    for (const [projectId, own] of waiters) {
       const next = own.shift()
-      waiting.delete(projectId)
-      if (own.length > 0) waiting.set(projectId, own)
+      waiters.delete(projectId)
+      if (own.length > 0) waiters.set(projectId, own)
       if (next) return next
     }
     return undefined

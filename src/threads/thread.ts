@@ -96,7 +96,7 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
     ...args: Args<Api, Name>
   ): Promise<Result<Api, Name>> {
     const { name, waitingMax = Number.POSITIVE_INFINITY } = this.#options
-    if (this.isClosed) throw closed(name)
+    if (this.isClosed) throw closedError(name)
     if (!this.isUp) throw unavailable(`${name} is restarting. Nothing was done.`)
     if (this.#waiting.size >= waitingMax) throw unavailable(`${name} has too many requests waiting.`)
     this.#worker ??= this.#start()
@@ -127,7 +127,7 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
     const { name, onClose = 'drop', closeWithinMs = closeWithinMsDefault } = this.#options
     if (onClose === 'drop') {
       Atomics.store(this.#isDropping, 0, 1)
-      this.#rejectAll(closed(name))
+      this.#rejectAll(closedError(name))
     }
     const worker = this.#worker
     if (!worker) return
@@ -162,10 +162,10 @@ export class Thread<Api extends Methods<Api>, Data = undefined, Event = never> {
       return
     }
     this.#restartDelayMs = restartDelayMsMin
-    const waiting = this.#waiting.get(reply.id)
+    const waiter = this.#waiting.get(reply.id)
     this.#waiting.delete(reply.id)
-    if (reply.kind === 'value') waiting?.resolve(reply.value)
-    else waiting?.reject(Object.assign(new Error(reply.message), { code: reply.code }))
+    if (reply.kind === 'value') waiter?.resolve(reply.value)
+    else waiter?.reject(Object.assign(new Error(reply.message), { code: reply.code }))
     if (this.#waiting.size === 0) this.#endWhenIdle()
   }
 
@@ -207,7 +207,7 @@ function askToEnd(worker: Worker): void {
   worker.postMessage({ id: 0, method: null, args: [] } satisfies ThreadRequest)
 }
 
-function closed(name: string): Error {
+function closedError(name: string): Error {
   return new Error(`${name} is closed`)
 }
 

@@ -31,17 +31,17 @@ const systemResolve: Resolve = (host) => lookup(host, { all: true })
 
 interface AddressesOptions {
   /** The addresses of WEBHOOK_ALLOW_PRIVATE; null when it lists none. */
-  listed: { allows(address: string): boolean } | null
+  allowList: { allows(address: string): boolean } | null
   resolve?: Resolve
 }
 
 /** Where webhooks may be sent: to public addresses by https, and to those of WEBHOOK_ALLOW_PRIVATE. */
 export class Addresses {
-  readonly #listed: AddressesOptions['listed']
+  readonly #allowList: AddressesOptions['allowList']
   readonly #resolve: Resolve
 
-  constructor({ listed, resolve = systemResolve }: AddressesOptions) {
-    this.#listed = listed
+  constructor({ allowList, resolve = systemResolve }: AddressesOptions) {
+    this.#allowList = allowList
     this.#resolve = resolve
   }
 
@@ -66,7 +66,7 @@ export class Addresses {
 
   /** Whether a connection to this address may be opened. @param protocol `https:` or `http:` */
   allows(address: string, protocol: string): boolean {
-    if (this.#listed?.allows(address)) return true
+    if (this.#allowList?.allows(address)) return true
     return protocol === 'https:' && isPublic(address)
   }
 
@@ -80,8 +80,8 @@ export class Addresses {
   lookup(protocol: string): LookupFunction {
     return (host, options, callback) => {
       this.#resolve(host).then(
-        (found) => {
-          const good = found.filter(({ address }) => this.allows(address, protocol))
+        (addresses) => {
+          const good = addresses.filter(({ address }) => this.allows(address, protocol))
           const [first] = good
           if (!first) callback(Object.assign(new Error(refusedText), { code: 'EREFUSEDADDRESS' }), '', 0)
           else if (options.all) callback(null, good)
@@ -94,11 +94,11 @@ export class Addresses {
 
   /** Null when the host cannot be resolved. */
   async #resolveNow(host: string): Promise<string[] | null> {
-    const found = this.#resolve(host).then(
+    const resolution = this.#resolve(host).then(
       (addresses) => addresses.map(({ address }) => address),
       () => null,
     )
-    return await Promise.race([found, sleep(resolveMsMax, null, { ref: false })])
+    return await Promise.race([resolution, sleep(resolveMsMax, null, { ref: false })])
   }
 }
 

@@ -53,6 +53,6 @@ function toPagerDuty(alert: QueuedAlert, key: string): object {
 function sentenceOf({ name, state, value, limit, calls, from, to, test }: QueuedAlert): string {
   const number = value === null ? 'no value' : String(Math.round(value * 1_000) / 1_000)
   const beside = limit === null ? '' : ` (limit ${limit})`
-  const counted = `${calls} ${calls === 1 ? 'call' : 'calls'}`
-  return `${test ? 'Test: ' : ''}${name}: ${state}. ${number}${beside}, ${counted}, ${from} to ${to}.`
+  const callCount = `${calls} ${calls === 1 ? 'call' : 'calls'}`
+  return `${test ? 'Test: ' : ''}${name}: ${state}. ${number}${beside}, ${callCount}, ${from} to ${to}.`
 }

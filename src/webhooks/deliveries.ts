@@ -94,19 +94,19 @@ export class Deliveries {
   /** @throws not_found */
   async get(projectId: number, id: string, messageId: string): Promise<WebhookMessage> {
     const endpoint = await this.#parts.webhooks.find(projectId, id)
-    const sent = await this.#sent(projectId, id, messageId)
-    const message = sent.event && (await this.#parts.messages.of(endpoint, sent.event))
+    const details = await this.#messageOf(projectId, id, messageId)
+    const message = details.event && (await this.#parts.messages.of(endpoint, details.event))
     const [waiting] = await this.#parts.read
       .select({ dueAt: webhookQueue.dueAt })
       .from(webhookQueue)
-      .where(waitsAgain(id, sent))
+      .where(waitsAgain(id, details))
     return {
-      attempts: sent.attempts.map(({ answer, ...row }) => ({ ...toAttempt(row), answer })),
+      attempts: details.attempts.map(({ answer, ...row }) => ({ ...toAttempt(row), answer })),
       nextAt: toIso(waiting?.dueAt ?? null),
       body: message
         ? { text: message.body.slice(0, bodyCharsShownMax), isCut: message.body.length > bodyCharsShownMax }
         : null,
-      callId: sent.event?.kind === 'call' ? sent.event.recordId : null,
+      callId: details.event?.kind === 'call' ? details.event.recordId : null,
     }
   }
 
@@ -123,17 +123,17 @@ export class Deliveries {
     const { write, webhooks, now } = this.#parts
     const { disabledAt } = await webhooks.find(projectId, id)
     if (disabledAt !== null) throw webhookIsOff()
-    const sent = await this.#sent(projectId, id, messageId)
-    if (!sent.event) throw momentIsPast()
+    const details = await this.#messageOf(projectId, id, messageId)
+    if (!details.event) throw momentIsPast()
     await webhooks.note(projectId, id, 'webhook_resent', by)
-    const { kind, record, ref, erasedCalls, event, seq, at } = sent.event
+    const { kind, record, ref, erasedCalls, event, seq, at } = details.event
     await write.batchIf([ownsProject(projectId, by)], {
-      hurried: sql`update ${webhookQueue} set due_at = min(due_at, ${now()}) where ${waitsAgain(id, sent)}`,
+      hurried: sql`update ${webhookQueue} set due_at = min(due_at, ${now()}) where ${waitsAgain(id, details)}`,
       queued: sql`
         insert into ${webhookQueue} (webhook_id, kind, record, ref, erased_calls, event, seq, at)
         select id, ${kind}, ${record}, ${ref}, ${erasedCalls}, ${event}, ${seq}, ${at} from webhooks
         where id = ${id} and disabled_at is null
-          and not exists (select 1 from ${webhookQueue} where ${waitsAgain(id, sent)})`,
+          and not exists (select 1 from ${webhookQueue} where ${waitsAgain(id, details)})`,
     })
     return { id: messageId, resent: true }
   }
@@ -167,7 +167,7 @@ export class Deliveries {
   }
 
   /** @throws not_found */
-  async #sent(projectId: number, id: string, messageId: string): Promise<Sent> {
+  async #messageOf(projectId: number, id: string, messageId: string): Promise<SentMessage> {
     const attempts = await this.#parts.read
       .select({
         ...attemptColumns,
@@ -193,7 +193,7 @@ export class Deliveries {
 }
 
 /** What a message was about, and the event that would be sent now; null for what is over. */
-interface Sent {
+interface SentMessage {
   attempts: (AttemptRow & { answer: string | null })[]
   kind: AttemptRow['kind']
   record: number | null
@@ -247,7 +247,7 @@ function sourceOf(
 }
 
 /** The row of a failed event that waits for its next try. */
-function waitsAgain(webhookId: string, { kind, record, event }: Sent): SQL {
+function waitsAgain(webhookId: string, { kind, record, event }: SentMessage): SQL {
   // An erasure has no row number, but an id.
   const isSame = kind === 'erasure' ? sql`ref = ${event?.ref ?? ''}` : sql`record is ${record}`
   return sql`webhook_id = ${webhookId} and kind = ${kind} and ${isSame} and event = ${event?.event ?? ''}

@@ -12,8 +12,8 @@ import { Webhooks } from './webhooks.ts'
 
 /** What tells others of changes and of erasures. */
 export function openWebhooks(core: Core, beside: { erasure: Erasure; calls: Calls; knowledge: Knowledge }) {
-  const { webhookAllowPrivate: allowed } = core.config
-  const addresses = new Addresses({ listed: allowed.length > 0 ? compileIpRules(allowed) : null })
+  const { webhookAllowPrivate: ranges } = core.config
+  const addresses = new Addresses({ allowList: ranges.length > 0 ? compileIpRules(ranges) : null })
   const queue = new WebhookQueue(core)
   const webhooks = new Webhooks(core, { ...beside, queue, addresses })
   core.jobs.addExpiry('webhooks', async () => {

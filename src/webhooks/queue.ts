@@ -147,8 +147,8 @@ export class WebhookQueue {
   async due(webhookId: string, now: number, limit: number): Promise<QueuedEvent[]> {
     const { due } = queries(this.#read)
     const retried = await due.all({ webhookId, from: 1, to: now, limit })
-    const left = limit - retried.length
-    const fresh = left > 0 ? await due.all({ webhookId, from: 0, to: 0, limit: left }) : []
+    const room = limit - retried.length
+    const fresh = room > 0 ? await due.all({ webhookId, from: 0, to: 0, limit: room }) : []
     return [...retried, ...fresh].map((row) => ({ ...row, isSent: row.isSent === 1 }))
   }
 
@@ -248,15 +248,15 @@ function updateOf({ row, result }: Outcome): RowUpdate {
   if (result === null) return deletion
   if ('dueAt' in result) return { ...deletion, dueAt: result.dueAt, attempts }
   if (!isSuccess(result)) {
-    const failed = attempts + 1
-    return { ...deletion, dueAt: retryAt(failed, result.at + result.durationMs), attempts: failed }
+    const failures = attempts + 1
+    return { ...deletion, dueAt: retryAt(failures, result.at + result.durationMs), attempts: failures }
   }
   if (row.event !== 'call.changed') return deletion
   return { ...deletion, dueAt: result.at + liveChangesMs, isSent: true }
 }
 
 function applying(updates: readonly RowUpdate[]): SQL[] {
-  const kept = updates.filter(({ dueAt }) => dueAt !== null)
+  const postponed = updates.filter(({ dueAt }) => dueAt !== null)
   const deleted = updates.filter(({ dueAt, isSent }) => dueAt === null || isSent)
   return [
     sql`delete from ${webhookQueue} where id in (
@@ -266,7 +266,7 @@ function applying(updates: readonly RowUpdate[]): SQL[] {
     sql`update ${webhookQueue} set due_at = value ->> 'dueAt',
         attempts = case when seq = value ->> 'seq' then value ->> 'attempts' else 0 end,
         is_sent = case when seq = value ->> 'seq' then value ->> 'isSent' else 0 end
-      from json_each(${JSON.stringify(kept)}) where webhook_queue.id = value ->> 'id'`,
+      from json_each(${JSON.stringify(postponed)}) where webhook_queue.id = value ->> 'id'`,
   ]
 }
 

@@ -29,12 +29,12 @@ export async function queueChanges({ read, write, projectId, webhookId, after }:
   for (let from = after; from < newest; ) {
     const [page] = await read.all<{ last: number }>(endOfPage(projectId, from, newest))
     const last = page?.last ?? newest
-    const added = await write.all(sql`
+    const rows = await write.all(sql`
       insert into ${webhookQueue} (webhook_id, kind, record, ref, event, seq, at)
       select webhooks.id, changes.kind, changes.record, changes.ref, ${chosenEvent}, changes.seq, changes.at
       from (${changes(projectId, from, last)}) as changes cross join ${webhooks} on webhooks.id = ${webhookId}
       where disabled_at is null and ${chosenEvent} is not null order by changes.seq returning id`)
-    queued += added.length
+    queued += rows.length
     from = last
   }
   return queued
@@ -67,7 +67,7 @@ const isCall = "changes.kind = 'call' and state <> 'deleted'"
  * Of which changes an event tells, in SQL; null for an event that is not sent again. Of those that an endpoint takes,
  * the first is sent.
  */
-const replayed: Record<WebhookEvent, string | null> = {
+const conditions: Record<WebhookEvent, string | null> = {
   'call.deleted': "changes.kind = 'call' and state = 'deleted'",
   'knowledge.deleted': "changes.kind = 'item' and state = 'deleted'",
   'knowledge.changed': isChangedItem,
@@ -83,7 +83,7 @@ const replayed: Record<WebhookEvent, string | null> = {
   'alert.changed': null,
 }
 
-const choices = Object.entries(replayed).map(([event, condition]) =>
+const choices = Object.entries(conditions).map(([event, condition]) =>
   condition === null ? '' : `when ${condition} and instr(events, '"${event}"') > 0 then '${event}'`,
 )
 const chosenEvent = sql.raw(`case ${choices.join(' ')} end`)

@@ -156,9 +156,9 @@ export class WebhookSender {
     if (lane.notBefore > time) return lane.notBefore
     if (lane.refs.size >= unrecordedMax) return time + lookEveryMs
     // Taken before the query: an outcome may be recorded while it runs, and its row must not be sent again.
-    const known = new Set(lane.refs.keys())
-    const rows = await this.#parts.queue.due(endpoint.id, time, known.size + rowsPerRead)
-    lane.due = rows.filter(({ id }) => !known.has(id))
+    const unrecorded = new Set(lane.refs.keys())
+    const rows = await this.#parts.queue.due(endpoint.id, time, unrecorded.size + rowsPerRead)
+    lane.due = rows.filter(({ id }) => !unrecorded.has(id))
     await this.#sendNext(endpoint, lane)
     await setImmediate()
     // `dueAt` is that of a request in flight, if there is one. Another row may be due before the next change.

@@ -89,14 +89,14 @@ export class Webhooks {
         message: `cannot be added: a project can have at most ${webhooksMax} webhooks`,
       })
     if (problems.length > 0) throw invalidRequest(problems)
-    const taken = webhookEvents.filter((event) => events.includes(event))
-    const row = { id: newId('wh'), projectId, url, events: taken, secret: newSecret() }
+    const ordered = webhookEvents.filter((event) => events.includes(event))
+    const row = { id: newId('wh'), projectId, url, events: ordered, secret: newSecret() }
     const target = labelOf(row)
     await write.batchIf([ownsProject(projectId, by)], {
       created: write.insert(webhooks).values({ ...row, isDetailed: details, createdAt: now(), createdBy }),
       entry: audit.entry({ by, projectId, action: 'webhook_created', target, targetRef: row.id }),
     })
-    return { id: row.id, url, events: taken, secret: row.secret }
+    return { id: row.id, url, events: ordered, secret: row.secret }
   }
 
   async list(projectId: number): Promise<WebhookRecord[]> {
@@ -303,14 +303,14 @@ interface WebhookChange {
 }
 
 function eventProblems(events: readonly string[]): FieldError[] {
-  const known: readonly string[] = webhookEvents
+  const names: readonly string[] = webhookEvents
   const unknown = events.flatMap((event, at) =>
-    known.includes(event)
+    names.includes(event)
       ? []
       : [
           {
             field: `events.${at}`,
-            message: `is ${JSON.stringify(event.slice(0, 60))}; known are ${known.join(', ')}`,
+            message: `is ${JSON.stringify(event.slice(0, 60))}; known are ${names.join(', ')}`,
           },
         ],
   )

@@ -19,7 +19,7 @@ interface PostTo {
 
 async function postTo({ answer, url = receiver.url, resolve, timeoutMs = 5_000 }: PostTo) {
   if (answer) receiver.answer = (_, response) => answer(response)
-  const addresses = new Addresses({ listed, ...(resolve ? { resolve } : {}) })
+  const addresses = new Addresses({ allowList: listed, ...(resolve ? { resolve } : {}) })
   const signal = new AbortController().signal
   return await new Poster({ addresses, timeoutMs }).post(new URL(url), { body: '{}', headers: {}, signal })
 }
@@ -138,7 +138,8 @@ describe('the address of a new webhook', () => {
   const none: Resolve = async () => {
     throw new Error('unknown')
   }
-  const problemOf = (url: string, resolve = none) => new Addresses({ listed, resolve }).problemOf(url)
+  const problemOf = (url: string, resolve = none) =>
+    new Addresses({ allowList: listed, resolve }).problemOf(url)
 
   test('is public and by https, or listed', async () => {
     expect(await problemOf('https://example.com/hook')).toBeNull()
@@ -197,7 +198,7 @@ describe('the address of a new webhook', () => {
 })
 
 describe('a connection', () => {
-  const addresses = new Addresses({ listed })
+  const addresses = new Addresses({ allowList: listed })
   const send = (poster: Poster) =>
     poster.post(new URL(receiver.url), { body: '{}', headers: {}, signal: new AbortController().signal })
 

@@ -212,7 +212,7 @@ test('switching on that fails after its first commit loses nothing: the next one
   const write = Object.assign(Object.create(database.write), { all })
   const cutOff = new Webhooks(coreLike(service.services.core, { write }), {
     queue: new WebhookQueue(database),
-    addresses: new Addresses({ listed: null }),
+    addresses: new Addresses({ allowList: null }),
     erasure: { schedule: () => undefined },
   })
   await expect(cutOff.enable(project.projectId, id)).rejects.toThrow('The disk is full')

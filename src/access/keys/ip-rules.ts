@@ -74,13 +74,13 @@ function isWildcard(entry: string): boolean {
 /** The range of one entry, or why it is not valid. An address is a range of one. */
 function parseRange(entry: string): IpRange | string {
   const [text = '', bits, ...more] = entry.trim().split('/')
-  const written = parseIp(text)
-  if (written === null || more.length > 0) return 'is not an IPv4 or IPv6 address, a CIDR range or *'
+  const ip = parseIp(text)
+  if (ip === null || more.length > 0) return 'is not an IPv4 or IPv6 address, a CIDR range or *'
 
-  const address = unmapped(written)
-  const writtenBits = written.kind() === 'ipv4' ? ipv4Bits : ipv6Bits
+  const address = unmapped(ip)
+  const writtenBits = ip.kind() === 'ipv4' ? ipv4Bits : ipv6Bits
   // A mapped range counts its prefix in the IPv6 notation: /104 is /8 of IPv4.
-  const bitsMin = address.kind() === written.kind() ? 0 : mappedPrefixBits
+  const bitsMin = address.kind() === ip.kind() ? 0 : mappedPrefixBits
   if (bits === undefined) return { network: address, prefixBits: writtenBits - bitsMin }
 
   // Host bits are ignored: people who copy an interface's address, such as 10.0.0.5/24, mean its network.

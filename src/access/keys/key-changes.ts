@@ -86,15 +86,15 @@ export class KeyChanges {
     }
     const old = await this.#find(projectId, id)
     const key = generateKey(old.kind)
-    const made = { id: newId('key'), hash: hashKey(key), hint: keyHint(key) }
+    const successor = { id: newId('key'), hash: hashKey(key), hint: keyHint(key) }
     const [createdAt, endsAt] = [now(), now() + Math.round(overlapHours * msPerHour)]
-    const target = `${keyLabel(old)} → ${shownHint({ ...old, ...made })}, overlap ${overlapHours} h`
+    const target = `${keyLabel(old)} → ${shownHint({ ...old, ...successor })}, overlap ${overlapHours} h`
     const requirements = [ownsProject(projectId, by), isNotRotated(id), isNotExpired(id, createdAt)]
     const { rows } = await write.batchIf(requirements, {
-      made: sql`
+      successor: sql`
           insert into ${keys} (id, project_id, kind, scope, name, hash, hint, allowed_ips, allowed_origins, expires_at,
             created_at, created_by, replaces)
-          select ${made.id}, project_id, kind, scope, name, ${made.hash}, ${made.hint}, allowed_ips, allowed_origins,
+          select ${successor.id}, project_id, kind, scope, name, ${successor.hash}, ${successor.hint}, allowed_ips, allowed_origins,
             expires_at, ${createdAt}, ${createdBy}, id
           from ${keys} where ${isInUse(projectId, id)}`,
       entry: audit.entry({ by, projectId, action: 'key_rotated', target, targetRef: id }),
@@ -102,7 +102,7 @@ export class KeyChanges {
         .update(keys)
         .set({ expiresAt: sql`min(coalesce(${keys.expiresAt}, ${endsAt}), ${endsAt})` })
         .where(isInUse(projectId, id)),
-      rows: write.select().from(keys).where(eq(keys.id, made.id)),
+      rows: write.select().from(keys).where(eq(keys.id, successor.id)),
     })
     if (!rows[0]) throw noSuchKey()
     return { ...toRecord(rows[0]), key }
@@ -143,10 +143,10 @@ function changesOf(before: KeyRow, { name, allowedIps, allowedOrigins, expiresAt
   const changes: string[] = []
   if (name !== undefined && name !== before.name) changes.push(`name → ${name}`)
   if (allowedIps && String(allowedIps) !== String(before.allowedIps)) {
-    changes.push(`addresses → ${named(allowedIps, 'any')}`)
+    changes.push(`addresses → ${listOf(allowedIps, 'any')}`)
   }
   if (allowedOrigins && String(allowedOrigins) !== String(before.allowedOrigins)) {
-    changes.push(`web pages → ${named(allowedOrigins, 'none')}`)
+    changes.push(`web pages → ${listOf(allowedOrigins, 'none')}`)
   }
   if (expiresAt !== undefined && expiresAt !== before.expiresAt) {
     changes.push(`expires → ${toIso(expiresAt) ?? 'never'}`)
@@ -154,7 +154,7 @@ function changesOf(before: KeyRow, { name, allowedIps, allowedOrigins, expiresAt
   return changes
 }
 
-function named(entries: string[], none: string): string {
+function listOf(entries: string[], none: string): string {
   if (entries.length === 0) return none
   const more = entries.length - entriesNamedMax
   return entries.slice(0, entriesNamedMax).join(', ') + (more > 0 ? ` and ${more} more` : '')

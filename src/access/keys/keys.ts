@@ -148,7 +148,7 @@ export class Keys {
     const row = this.#cached(kind, authorization) ?? (await this.#find(kind, authorization))
     const now = this.#core.now()
     if (row.expiresAt !== null && row.expiresAt <= now) {
-      throw refused('api_key_expired', 'API key has expired', 'Create a new key and use it instead.')
+      throw refusal('api_key_expired', 'API key has expired', 'Create a new key and use it instead.')
     }
     const hasRules = row.allowedIps !== '[]'
     if (hasRules && !this.#rules.memo(row.allowedIps).allows(clientAddress())) throw wrongAddress()
@@ -217,10 +217,10 @@ export class Keys {
     const problems = validateIpEntries(allowedIps).map(({ index, message }) => ({ index, message }))
     const bad = new Set(problems.map(({ index }) => index))
     const good = allowedIps.filter((_, index) => !bad.has(index))
-    const parsed = address === undefined ? null : parseAddress(address.trim())
+    const ip = address === undefined ? null : parseAddress(address.trim())
     // A list may be empty without its bad entries, which would allow everyone.
-    const isJudged = parsed !== null && (good.length > 0 || problems.length === 0)
-    return { problems, allows: isJudged ? compileIpRules(good).allows(parsed) : null }
+    const isJudged = ip !== null && (good.length > 0 || problems.length === 0)
+    return { problems, allows: isJudged ? compileIpRules(good).allows(ip) : null }
   }
 
   /** The project that a key belongs to, even a revoked one. */
@@ -246,10 +246,10 @@ export class Keys {
     const token = bearerToken(authorization)
     if (authorization === null || token === null) throw missingAuthorization()
     if (!hasKeyPrefix(token, kind))
-      throw refused('invalid_api_key_format', 'Invalid API key format', formatOf[kind])
+      throw refusal('invalid_api_key_format', 'Invalid API key format', formatOf[kind])
     const row = await queries(this.#core.read).byHash.get({ hash: hashKey(token) })
     if (!row || row.revokedAt !== null) {
-      throw refused('invalid_api_key', 'Invalid API key', 'The key is unknown or has been revoked.')
+      throw refusal('invalid_api_key', 'Invalid API key', 'The key is unknown or has been revoked.')
     }
     if (authorization.length <= headerCharsMax) this.#rows[kind].set(authorization, row)
     return row
@@ -283,7 +283,7 @@ const formatOf = {
 } satisfies Record<KeyKind, string>
 
 /** A 401 for a key that was sent. */
-function refused(
+function refusal(
   code: 'invalid_api_key_format' | 'invalid_api_key' | 'api_key_expired',
   title: string,
   detail: string,

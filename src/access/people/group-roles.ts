@@ -10,10 +10,10 @@ import type { GroupRole } from './provider-config.ts'
  * too. What a person was given by an invitation or an owner stays: the higher role counts.
  */
 export function changeGroupRoles(
-  { personId, given, now }: { personId: string; given: readonly GroupRole[]; now: number },
+  { personId, groupRoles, now }: { personId: string; groupRoles: readonly GroupRole[]; now: number },
   { by, audit }: { by: ActedBy; audit: Pick<AuditTrail, 'entries'> },
 ) {
-  const next = nextRoles(personId, given)
+  const next = nextRoles(personId, groupRoles)
   return {
     entries: audit.entries(
       { by, projectId: sql`of_project`, action: 'role_changed', targetRef: personId },
@@ -36,8 +36,8 @@ export function changeGroupRoles(
 }
 
 /** Whether these groups give a role in any project there is. */
-export function giveSomething(given: readonly GroupRole[]): SQL {
-  return sql`exists (select 1 from ${givenRoles(given)})`
+export function giveSomething(groupRoles: readonly GroupRole[]): SQL {
+  return sql`exists (select 1 from ${highestRoles(groupRoles)})`
 }
 
 /** Whether the person is in any project, or owns the console. */
@@ -53,22 +53,22 @@ export function rankOf(role: SQL): SQL {
 }
 
 /** For each project that groups give or gave a role in: the roles now and before; `none` where there is none. */
-function nextRoles(personId: string, given: readonly GroupRole[]): SQL {
+function nextRoles(personId: string, groupRoles: readonly GroupRole[]): SQL {
   const own = sql`coalesce(without_groups, old_role, 'none')`
   const raises = sql`${rankOf(sql`given_role`)} > ${rankOf(own)}`
   return sql`(
     select project_id, old_role, case when ${raises} then given_role else ${own} end as role,
       case when ${raises} then ${own} end as without_groups
-    from ${givenRoles(given)} full join (
+    from ${highestRoles(groupRoles)} full join (
       select project_id, role as old_role, without_groups from ${members} join ${projects} on projects.id = project_id
       where person_id = ${personId} and deleted_at is null) using (project_id))`
 }
 
 /** The highest given role in each project. A bare column beside max() is that of the same row. */
-function givenRoles(given: readonly GroupRole[]): SQL {
+function highestRoles(groupRoles: readonly GroupRole[]): SQL {
   return sql`(
     select projects.id as project_id, value ->> 'role' as given_role, max(${rankOf(sql`value ->> 'role'`)})
-    from json_each(${JSON.stringify(given)}) join ${projects}
+    from json_each(${JSON.stringify(groupRoles)}) join ${projects}
       on deleted_at is null and value ->> 'project' in ('*', public_id, projects.name)
     group by projects.id)`
 }

@@ -44,5 +44,5 @@ function withoutVerification({ email_verified: _, xms_edov: __, ...others }: Cla
  * https://learn.microsoft.com/entra/identity-platform/migrate-off-email-claim-authorization
  */
 function isVerified({ email_verified, xms_edov }: Claims): boolean {
-  return [true, 'true', 1, '1'].some((told) => told === (email_verified ?? xms_edov))
+  return [true, 'true', 1, '1'].some((yes) => yes === (email_verified ?? xms_edov))
 }

@@ -74,7 +74,7 @@ export class Links {
       const personId = person.id
       const by = byPerson({ ...person, personId }, client.address)
       const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
-      const made = await write.batch({
+      const results = await write.batch({
         ...insertWithPassword(person, isGood),
         entry: audit.entry({ by, projectId: null, action: 'console_set_up', target: null }),
         memberships: sql`
@@ -87,7 +87,7 @@ export class Links {
           on conflict do nothing`,
         link: sql`delete from ${meta} where name = ${setupHashName} and ${isMade}`,
       })
-      if (made.person.rowsAffected === 0) throw deadLink()
+      if (results.person.rowsAffected === 0) throw deadLink()
     })
   }
 
@@ -106,8 +106,8 @@ export class Links {
     if (link.projectId === null) throw deadLink()
     if (newPerson) {
       refusePasswords(oidc)
-      const invited = { token, input: newPerson, path: 'newPerson.', client }
-      return await this.#asNewPerson(invited, (person) => this.#join(link.tokenHash, person, client, person))
+      const invite = { token, input: newPerson, path: 'newPerson.', client }
+      return await this.#asNewPerson(invite, (person) => this.#join(link.tokenHash, person, client, person))
     }
     if (signedIn.personId === '')
       throw signInRequired(
@@ -224,8 +224,8 @@ export function acceptInvitation(
 ) {
   const isThis = isOpenInvitation(tokenHash, now)
   const isMade = sql`exists (select 1 from ${people} where id = ${person.id})`
-  const higher = (held: SQL) =>
-    sql`case when ${rankOf(sql`excluded.role`)} > ${rankOf(held)} then excluded.role else ${held} end`
+  const higher = (role: SQL) =>
+    sql`case when ${rankOf(sql`excluded.role`)} > ${rankOf(role)} then excluded.role else ${role} end`
   return {
     expired: sql`delete from ${invitations} where expires_at <= ${now}`,
     entry: audit.entries(

@@ -19,7 +19,7 @@ export class Members {
 
   /** Null when there is no such project, or the person is not a member of it. */
   async membership(personId: string, publicId: string): Promise<Membership | null> {
-    const [found] = await this.#core.read
+    const [membership] = await this.#core.read
       .select({
         projectId: members.projectId,
         publicId: projects.publicId,
@@ -29,7 +29,7 @@ export class Members {
       .from(projects)
       .innerJoin(members, eq(members.projectId, projects.id))
       .where(and(eq(projects.publicId, publicId), eq(members.personId, personId), isNull(projects.deletedAt)))
-    return found ?? null
+    return membership ?? null
   }
 
   /** In the order they joined. */

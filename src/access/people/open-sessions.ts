@@ -28,12 +28,12 @@ export class OpenSessions {
   async check(projectId: number, sessionId: string): Promise<void> {
     const { dataVersion, now } = this.#core
     const version = dataVersion()
-    let known = this.#read.get(projectId)
-    if (known?.version !== version) {
-      known = { version, ends: this.#endsOf(projectId) }
-      this.#read.set(projectId, known)
+    let sessions = this.#read.get(projectId)
+    if (sessions?.version !== version) {
+      sessions = { version, ends: this.#endsOf(projectId) }
+      this.#read.set(projectId, sessions)
     }
-    const endsAt = (await known.ends).get(sessionId)
+    const endsAt = (await sessions.ends).get(sessionId)
     if (endsAt === undefined || endsAt <= now()) throw signInRequired('Your session has ended.')
   }
 

@@ -116,11 +116,11 @@ export class People {
   /** The token of a new set-up link, which replaces the previous one. @throws invalid_request when the console has an owner */
   async replaceSetUpLink(): Promise<string> {
     const token = createLinkToken()
-    const made = await this.#core.write.run(sql`
+    const result = await this.#core.write.run(sql`
       insert into ${meta} (name, value) select ${setupHashName}, ${hashToken(token)}
       where not exists (select 1 from ${meta} where name = ${consoleOwnerName})
       on conflict do update set value = excluded.value`)
-    if (made.rowsAffected > 0) return token
+    if (result.rowsAffected > 0) return token
     throw new AppError('invalid_request', 'Invalid request', {
       detail:
         'The console already has an owner. Run `person list` to see who. Only a console without an owner can be set up.',

@@ -36,7 +36,7 @@ interface ProviderSignInParts {
 type Verified = Identity & { email: string }
 
 /** A person here. `linked` is who they are at the provider, null before their first sign-in there. */
-type Known = Person & { linked: string | null }
+type Candidate = Person & { linked: string | null }
 
 /**
  * Signs people in whom a provider has identified. They have roles by their groups there or by an invitation; of anyone
@@ -66,10 +66,10 @@ export class ProviderSignIn {
     const { provider, api, returnUrl } = await this.#open(client)
     const secret = await api.readProviderSignIn({ headers: headersOf(client) })
     if (secret === null) throw signInOver()
-    const returned = new URL(returnUrl)
-    returned.search = query
+    const callback = new URL(returnUrl)
+    callback.search = query
     const { config } = provider
-    const identity = verified(await provider.identify(secret, returned), config)
+    const identity = verified(await provider.identify(secret, callback), config)
     const person = await this.#admit(identity, config, { invitation, client })
     return await this.#parts.sessions.openIdentified(person, config, client)
   }
@@ -91,20 +91,20 @@ export class ProviderSignIn {
     const { write, audit, now: readClock } = this.#parts
     const now = readClock()
     const { issuer, name, groupRoles } = config
-    const known = await this.#find(identity, config)
-    const person = known ?? { id: newId('per'), name: identity.name ?? identity.email, email: identity.email }
+    const user = await this.#find(identity, config)
+    const person = user ?? { id: newId('per'), name: identity.name ?? identity.email, email: identity.email }
     const by = byPerson({ ...person, personId: person.id }, client.address)
-    const given = groupRoles.filter(({ group }) => identity.groups?.includes(group))
+    const roles = groupRoles.filter(({ group }) => identity.groups?.includes(group))
     const tokenHash = hashToken(invitation ?? '')
-    const mayJoin = sql`(${giveSomething(given)} or exists (
+    const mayJoin = sql`(${giveSomething(roles)} or exists (
       select 1 from ${invitations} where ${isOpenInvitation(tokenHash, now)}))`
     const isIn = isLetIn(person.id)
     // The setup link is the proof of the console's owner.
     const isUnprovedIn = sql`${isIn} and not ${isConsoleOwner(person.id)}`
     const { letIn } = await write
       .batch({
-        created: known ? [] : [insertPerson(person, now, mayJoin)],
-        ...changeGroupRoles({ personId: person.id, given, now }, { by, audit }),
+        created: user ? [] : [insertPerson(person, now, mayJoin)],
+        ...changeGroupRoles({ personId: person.id, groupRoles: roles, now }, { by, audit }),
         accepted: Object.values(acceptInvitation({ tokenHash, person, by, now }, audit)),
         linked: sql`
           insert into ${accounts} (id, user_id, account_id, provider_id, created_at, updated_at)
@@ -112,7 +112,7 @@ export class ProviderSignIn {
           where ${isIn} and not exists (
             select 1 from ${accounts} where user_id = ${person.id} and provider_id = ${issuer})`,
         entry: audit.entry({ by, projectId: null, action: 'sign_in_linked', target: name }),
-        ...(known && (await this.#isUnproved(known, client)) ? dropPassword(known.id, isUnprovedIn) : {}),
+        ...(user && (await this.#isUnproved(user, client)) ? dropPassword(user.id, isUnprovedIn) : {}),
         letIn: write
           .select({ id: people.id })
           .from(people)
@@ -127,14 +127,14 @@ export class ProviderSignIn {
   }
 
   /** By the provider's id of the person, or at their first sign-in there by the email address. */
-  async #find({ subject, email }: Verified, { issuer, name }: ProviderConfig): Promise<Known | null> {
+  async #find({ subject, email }: Verified, { issuer, name }: ProviderConfig): Promise<Candidate | null> {
     const isOfIssuer = and(eq(accounts.userId, people.id), eq(accounts.providerId, issuer))
-    const found = await this.#parts.read
+    const candidates = await this.#parts.read
       .select({ id: people.id, name: people.name, email: people.email, linked: accounts.accountId })
       .from(people)
       .leftJoin(accounts, isOfIssuer)
       .where(or(eq(accounts.accountId, subject), eq(people.email, email)))
-    const person = found.find(({ linked }) => linked === subject) ?? found[0] ?? null
+    const person = candidates.find(({ linked }) => linked === subject) ?? candidates[0] ?? null
     // An address that somebody else had before must not open their account.
     if (person === null || person.linked === null || person.linked === subject) return person
     throw forbidden(`Your account here belongs to someone else at ${name}. Ask whoever runs Callbook.`)
@@ -144,7 +144,7 @@ export class ProviderSignIn {
    * Whether the account is linked now and its password may be somebody else's: nobody has checked the address that they
    * gave with it. Whoever is signed in to the account in this browser has both.
    */
-  async #isUnproved({ id, linked }: Known, { cookies }: Client): Promise<boolean> {
+  async #isUnproved({ id, linked }: Candidate, { cookies }: Client): Promise<boolean> {
     if (linked !== null) return false
     return (await this.#parts.sessions.signedIn(cookies))?.personId !== id
   }

@@ -47,22 +47,22 @@ export class Provider {
 
   /**
    * Who has signed in. What the ID token does not tell, userinfo may.
-   * @param returned where the provider sent the browser, with its answer in the query
+   * @param callback where the provider sent the browser, with its answer in the query
    * @throws not_signed_in for the answer to another sign-in, or one that was used before; forbidden for an invalid one
    */
-  async identify(secret: string, returned: URL): Promise<Identity> {
+  async identify(secret: string, callback: URL): Promise<Identity> {
     const [expectedState, expectedNonce] = [derived(secret, 'state'), derived(secret, 'nonce')]
-    if (returned.searchParams.get('state') !== expectedState) throw signInOver()
+    if (callback.searchParams.get('state') !== expectedState) throw signInOver()
     const { groupsClaim, groupRoles } = this.config
     return await this.#ask(async (library, provider) => {
       const checks = { pkceCodeVerifier: secret, expectedState, expectedNonce }
-      const tokens = await library.authorizationCodeGrant(provider, returned, checks)
+      const tokens = await library.authorizationCodeGrant(provider, callback, checks)
       // Without an ID token, the nonce is refused.
       const { sub: subject = '', ...inToken }: Claims & { sub?: string } = tokens.claims() ?? {}
-      const told = { subject, ...readIdentity(inToken, groupsClaim) }
-      const lacksGroups = told.groups === null && groupRoles.length > 0
-      const isComplete = told.email !== null && told.name !== null && !lacksGroups
-      if (isComplete || provider.serverMetadata().userinfo_endpoint === undefined) return told
+      const identity = { subject, ...readIdentity(inToken, groupsClaim) }
+      const lacksGroups = identity.groups === null && groupRoles.length > 0
+      const isComplete = identity.email !== null && identity.name !== null && !lacksGroups
+      if (isComplete || provider.serverMetadata().userinfo_endpoint === undefined) return identity
       const others = await library.fetchUserInfo(provider, tokens.access_token, subject)
       return { subject, ...readIdentity(withUserInfo(inToken, others), groupsClaim) }
     })
@@ -94,10 +94,10 @@ async function discover(library: Library, config: ProviderConfig): Promise<Confi
   const execute = [enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [allowInsecureRequests] : [])]
   const options = { execute, timeout: answerWithinSeconds }
   const provider = await library.discovery(url, clientId, undefined, authenticate, options)
-  const told = provider.serverMetadata().issuer
+  const iss = provider.serverMetadata().issuer
   // The library lets Microsoft's hosts answer as another issuer.
-  if (told === issuer) return provider
-  throw invalidAnswer(name, new Error(`OIDC_ISSUER is ${issuer}, but the provider says that it is ${told}`))
+  if (iss === issuer) return provider
+  throw invalidAnswer(name, new Error(`OIDC_ISSUER is ${issuer}, but the provider says that it is ${iss}`))
 }
 
 /** A hash of the secret for one use, from which neither the secret nor the other hash follows. */

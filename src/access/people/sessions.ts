@@ -46,9 +46,9 @@ export class Sessions {
   async signedIn(cookies: string | null): Promise<SignedIn | null> {
     if (cookies === null) return null
     const headers = new Headers({ cookie: cookies })
-    const found = await this.#ask(({ api }) => api.getSession({ headers, query: { disableRefresh: true } }))
-    if (!found) return null
-    const { user, session } = found
+    const current = await this.#ask(({ api }) => api.getSession({ headers, query: { disableRefresh: true } }))
+    if (!current) return null
+    const { user, session } = current
     return { personId: user.id, name: user.name, email: user.email, sessionId: session.id }
   }
 
@@ -59,12 +59,12 @@ export class Sessions {
 
   /** What the page needs to know about its session. Extends the session and its cookie. */
   async current(client: Client): Promise<SessionAnswer> {
-    const asked = { headers: headersOf(client), returnHeaders: true } as const
-    const found = await this.#ask(({ api }) => api.getSession({ ...asked, query: { disableRefresh: true } }))
-    // better-auth would renew one that ends soon, as those of a provider's sign-in do, at each request.
-    const renewedAt = found.response?.session.updatedAt.getTime() ?? Number.POSITIVE_INFINITY
+    const base = { headers: headersOf(client), returnHeaders: true } as const
+    const answer = await this.#ask(({ api }) => api.getSession({ ...base, query: { disableRefresh: true } }))
+    // better-auth would renew one that ends soon, as those of a provider's sign-in do, at each base.
+    const renewedAt = answer.response?.session.updatedAt.getTime() ?? Number.POSITIVE_INFINITY
     const isDue = renewedAt + sessionRenewedAfterMs <= this.#parts.now()
-    const { response, headers } = isDue ? await this.#ask(({ api }) => api.getSession(asked)) : found
+    const { response, headers } = isDue ? await this.#ask(({ api }) => api.getSession(base)) : answer
     const needsCode = !response && (await this.#challengedBy(client)) !== null
     client.keepCookies(headers)
     const sessionId = response?.session.id ?? null
@@ -101,13 +101,13 @@ export class Sessions {
     const seconds = sessionHours * 3_600
     const body = { personId: person.id, endsAt: new Date(now() + seconds * 1_000), seconds }
     const headers = headersOf({ ...client, cookies: null })
-    const opened = await this.#ask(({ api }) => api.endProviderSignIn({ body, headers, returnHeaders: true }))
-    if (!opened.response) throw signInOver()
+    const signIn = await this.#ask(({ api }) => api.endProviderSignIn({ body, headers, returnHeaders: true }))
+    if (!signIn.response) throw signInOver()
     await write.batch({
       expired: write.delete(sessions).where(lt(sessions.expiresAt, new Date(now()))),
       replaced: write.delete(sessions).where(eq(sessions.id, before?.sessionId ?? '')),
     })
-    client.keepCookies(opened.headers)
+    client.keepCookies(signIn.headers)
     return await this.#answer(person, client, name)
   }
 
@@ -125,14 +125,14 @@ export class Sessions {
     const passwordHash = await findPasswordHash(read, person.email)
     // Leaves out the session of anyone signed in at the same time: better-auth would check that person's code.
     const headers = headersOf({ ...client, cookies: cookie })
-    const { response, headers: answered } = await this.#ask(({ api }) =>
+    const { response, headers: sessionHeaders } = await this.#ask(({ api }) =>
       verifyCode({ api, limits }, { personId: person.id, code, headers }),
     ).catch((error) => {
       if (isAPIError(error)) void this.#recordFailure(person.email, client)
       throw codeRefusal(error, challengeOver)
     })
     await this.#keep({ user: person, token: response.token ?? '', passwordHash }, client)
-    client.keepCookies(answered)
+    client.keepCookies(sessionHeaders)
     return await this.#answer(person, client)
   }
 
@@ -252,10 +252,10 @@ export class Sessions {
       return response.user
     }
     const person = await findPerson(read, credentials.email)
-    const waiting = eq(verifications.value, person?.id ?? '')
+    const isChallenge = eq(verifications.value, person?.id ?? '')
     const ended = await write
       .delete(verifications)
-      .where(and(waiting, not(hasPassword(person?.id ?? '', passwordHash))))
+      .where(and(isChallenge, not(hasPassword(person?.id ?? '', passwordHash))))
     if (!person || ended.rowsAffected > 0) throw wrongCredentials()
     client.keepCookies(headers)
     return null

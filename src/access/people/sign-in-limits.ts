@@ -93,7 +93,7 @@ export class SignInLimits {
     const { read, write, now: readClock } = this.#parts
     const now = readClock()
     // The attempts with this one, and when their window began. A window may begin in the future: the clock was set back.
-    const counted = sql`(
+    const attemptCounts = sql`(
       select value ->> 'key' as key, value ->> 'attemptsMax' as most, value ->> 'windowMs' as windowMs,
         coalesce(known.count, 0) + 1 as count, coalesce(known.last_request, ${now}) as began
       from json_each(${JSON.stringify(attempts.map(({ key, rule }) => ({ key, ...rule })))})
@@ -101,7 +101,7 @@ export class SignInLimits {
         and abs(${now} - known.last_request) < value ->> 'windowMs')`
     const refuseFull = async () => {
       const full = await read.all<{ endsAt: number }>(
-        sql`select began + windowMs as endsAt from ${counted} where count > most order by endsAt desc`,
+        sql`select began + windowMs as endsAt from ${attemptCounts} where count > most order by endsAt desc`,
       )
       if (full[0]) throw tooManyAttempts(full[0].endsAt - now)
     }
@@ -111,7 +111,7 @@ export class SignInLimits {
       old: write.delete(signInLimits).where(lt(signInLimits.lastRequest, now - keptMs)),
       taken: sql`
         insert into ${signInLimits} (id, key, count, last_request)
-        select key, key, count, began from ${counted} where not exists (select 1 from ${counted} where count > most)
+        select key, key, count, began from ${attemptCounts} where not exists (select 1 from ${attemptCounts} where count > most)
         on conflict (key) do update set count = excluded.count, last_request = excluded.last_request`,
     })
     if (taken.rowsAffected > 0) return

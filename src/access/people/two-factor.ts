@@ -47,12 +47,12 @@ export class TwoFactor {
     const { limits, auth } = this.#parts
     await limits.countOwnPassword(person.personId)
     const { api } = await auth()
-    const made = await api
+    const enrolment = await api
       .enableTwoFactor({ body: { password, method: 'totp' }, headers: headersOf(client) })
       .catch(refusePassword)
-    if (made.method !== 'totp') throw new Error('A secret for an authenticator app was asked for')
-    const secret = new URL(made.totpURI).searchParams.get('secret') ?? ''
-    return { secret, qr: await drawQrCode(made.totpURI), backupCodes: made.backupCodes }
+    if (enrolment.method !== 'totp') throw new Error('A secret for an authenticator app was asked for')
+    const secret = new URL(enrolment.totpURI).searchParams.get('secret') ?? ''
+    return { secret, qr: await drawQrCode(enrolment.totpURI), backupCodes: enrolment.backupCodes }
   }
 
   /** Begins a new session in place of this one. @throws invalid_request for a wrong code */
@@ -73,8 +73,8 @@ export class TwoFactor {
 
   /** Makes new backup codes; the old ones end. @throws invalid_request for a wrong password or code */
   async renewBackupCodes(person: SignedIn, proof: Proof, client: Client): Promise<{ backupCodes: string[] }> {
-    const { backupCodes } = await this.#withProof(person, proof, client, (api, asked) =>
-      api.generateBackupCodes(asked),
+    const { backupCodes } = await this.#withProof(person, proof, client, (api, request) =>
+      api.generateBackupCodes(request),
     )
     await this.#record(person, client, 'backup_codes_renewed')
     return { backupCodes }
@@ -87,8 +87,8 @@ export class TwoFactor {
   async turnOff(person: SignedIn, proof: Proof, client: Client): Promise<{ isOn: false }> {
     if (await isTwoFactorRequired(this.#parts.read))
       throw forbidden('The owner of this console requires two-factor sign-in.')
-    const { headers } = await this.#withProof(person, proof, client, (api, asked) =>
-      api.disableTwoFactor({ ...asked, returnHeaders: true }),
+    const { headers } = await this.#withProof(person, proof, client, (api, request) =>
+      api.disableTwoFactor({ ...request, returnHeaders: true }),
     )
     await this.#record(person, client, 'two_factor_disabled')
     client.keepCookies(headers)
@@ -120,19 +120,19 @@ export class TwoFactor {
     { personId }: SignedIn,
     { password, code }: Proof,
     client: Client,
-    act: (api: Auth['api'], asked: { body: { password: string }; headers: Headers }) => Promise<Result>,
+    act: (api: Auth['api'], request: { body: { password: string }; headers: Headers }) => Promise<Result>,
   ): Promise<Result> {
     const { limits, read, auth } = this.#parts
     await limits.countOwnPassword(personId)
     if (!(await hasTwoFactor(read, personId))) throw tooLate('password')
     const { api } = await auth()
-    const asked = { body: { password }, headers: headersOf(client) }
-    await api.verifyPassword(asked).catch(refusePassword)
+    const request = { body: { password }, headers: headersOf(client) }
+    await api.verifyPassword(request).catch(refusePassword)
     // Last, since it uses up the code.
-    await verifyCode({ api, limits }, { personId, code, headers: asked.headers }).catch((error) => {
+    await verifyCode({ api, limits }, { personId, code, headers: request.headers }).catch((error) => {
       throw codeRefusal(error, wrongCode)
     })
-    return await act(api, asked).catch(refusePassword)
+    return await act(api, request).catch(refusePassword)
   }
 
   async #record(
@@ -159,12 +159,12 @@ export async function verifyCode(
   { personId, code, headers }: { personId: string; code: string; headers: Headers },
 ) {
   const body = { code: withoutSpaces(code) }
-  const asked = { body, headers, returnHeaders: true } as const
-  if (!/^\d{6}$/.test(body.code)) return await api.verifyBackupCode(asked)
+  const request = { body, headers, returnHeaders: true } as const
+  if (!/^\d{6}$/.test(body.code)) return await api.verifyBackupCode(request)
   await limits.countAppCode(personId, body.code).catch((error) => {
     throw error instanceof AppError ? wrongCode() : error
   })
-  return await api.verifyTOTP(asked)
+  return await api.verifyTOTP(request)
 }
 
 /** Rethrows better-auth's refusal of a password as the answer to it. */

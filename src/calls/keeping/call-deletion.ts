@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Core } from '../../core/core.ts'
 import { calls, erasures, projects } from '../../db/schema.ts'
-import type { Held } from './holds.ts'
+import type { CallsOnHold } from './holds.ts'
 
 /** A call to delete, by its row number and its id. */
 export interface DoomedCall {
@@ -11,7 +11,7 @@ export interface DoomedCall {
 
 interface Deletion {
   /** The calls on hold, which are not deleted. */
-  held: Held
+  onHold: CallsOnHold
   /** The erasure request that deletes them; null for a deletion by hand. */
   requestId: string | null
   /** Statements right after the deletion: in them, `changes()` is the number of deleted calls. */
@@ -30,22 +30,22 @@ export class CallDeletion {
   async delete(
     projectId: number,
     doomed: readonly DoomedCall[],
-    { held, requestId, after }: Deletion,
+    { onHold, requestId, after }: Deletion,
   ): Promise<Set<number>> {
     const { store, recordHash, now } = this.#core
     const { writeWhenFull: write } = store(projectId)
-    const chosen = doomed.filter(({ seq }) => !held.seqs.has(seq))
-    const rows = JSON.stringify(chosen.map(({ seq, id }) => [seq, recordHash(projectId, 'call', id)]))
+    const free = doomed.filter(({ seq }) => !onHold.seqs.has(seq))
+    const rows = JSON.stringify(free.map(({ seq, id }) => [seq, recordHash(projectId, 'call', id)]))
     const seqs = sql`(select value ->> 0 from json_each(${rows}))`
     const doneAt = requestId === null ? null : now()
     // Without the plus, SQLite would look for them among all calls of the project.
     const isOfProject = sql`+project_id = ${projectId}`
-    const { deleted } = await write.batchIf([held.isAsSeen], {
+    const { deleted } = await write.batchIf([onHold.isAsSeen], {
       numbers: sql`
-          update ${projects} set change_seq = change_seq + ${chosen.length} where id = ${projectId}`,
+          update ${projects} set change_seq = change_seq + ${free.length} where id = ${projectId}`,
       ledger: sql`
           insert into ${erasures} (project_id, kind, id_hash, record, change_seq, requested_at, done_at, request_id)
-          select projects.id, 'call', value ->> 1, calls.seq, projects.change_seq - ${chosen.length} + 1 + key,
+          select projects.id, 'call', value ->> 1, calls.seq, projects.change_seq - ${free.length} + 1 + key,
             ${now()}, ${doneAt}, ${requestId}
           from json_each(${rows}) cross join ${calls} on calls.seq = value ->> 0 and calls.project_id = ${projectId}
             cross join ${projects} on projects.id = ${projectId}

@@ -31,7 +31,7 @@ export class CallSelections {
 
   /** Selects the row numbers of the calls as `seq`. @throws invalid_request */
   async of(db: ReadDatabase, projectId: number, { number, ids, before }: AskedCalls): Promise<SQL> {
-    if ([number, ids, before].filter((asked) => asked !== undefined).length !== 1)
+    if ([number, ids, before].filter((each) => each !== undefined).length !== 1)
       throw invalidRequest([{ field: 'body', message: 'must have exactly one of number, ids and before' }])
     if (ids !== undefined)
       return sql`select distinct calls.seq as seq from json_each(${JSON.stringify(ids)})
@@ -48,9 +48,9 @@ export class CallSelections {
       return sql`
         select seq from calls where project_id = ${projectId} and status = 'completed' and created_at < ${time}`
     }
-    const { found, texts } = await this.#textsOf(db, projectId, number)
+    const { matches, texts } = await this.#textsOf(db, projectId, number)
     return sql.join(
-      texts.map(({ column, list }) => sql`select calls.seq from ${found} where ${isIn(column, list)}`),
+      texts.map(({ column, list }) => sql`select calls.seq from ${matches} where ${isIn(column, list)}`),
       sql` union `,
     )
   }
@@ -107,17 +107,17 @@ export class CallSelections {
     const matcher = await this.matcher(projectId, number)
     const { read } = this.#core.store(projectId)
     const mentioning = async (messages: SQL) => {
-      const found: number[] = []
+      const seqs: number[] = []
       for (let last = 0; ; ) {
         const rows = await read.all<{ key: number; message: string }>(sql`
           select key, message from (${messages}) where key > ${last} order by key limit ${messagesPerSlice}`)
         for (const { key, message } of rows) {
           const { name, url } = JSON.parse(message)
           const texts = [name, ...new URL(url).searchParams.values()]
-          if (texts.some((text) => matcher.matches(text))) found.push(key)
+          if (texts.some((text) => matcher.matches(text))) seqs.push(key)
         }
         last = rows.at(-1)?.key ?? last
-        if (rows.length < messagesPerSlice) return found
+        if (rows.length < messagesPerSlice) return seqs
       }
     }
     return {
@@ -144,17 +144,17 @@ export class CallSelections {
   async #textsOf(db: ReadDatabase, projectId: number, number: string | undefined) {
     const matcher = await this.matcher(projectId, number)
     const words = [endsWithDigits(matcher.tail)]
-    const sought = await seekWords(db, projectId, [{ words }], sql`true`)
-    const found = sql`(${seqsMatching(sought)}) as found cross join calls on calls.seq = found.seq`
+    const wordMatches = await seekWords(db, projectId, [{ words }], sql`true`)
+    const matches = sql`(${seqsMatching(wordMatches)}) as found cross join calls on calls.seq = found.seq`
     const texts = []
     for (const column of [calls.callerNumber, calls.calledNumber]) {
       const rows = await db
         .select({ number: sql<string | null>`number` })
-        .from(sql`(select distinct ${column} as number from ${found})`)
-      const list = rows.flatMap(({ number }) => number ?? []).filter((stored) => matcher.matches(stored))
+        .from(sql`(select distinct ${column} as number from ${matches})`)
+      const list = rows.flatMap(({ number }) => number ?? []).filter((each) => matcher.matches(each))
       texts.push({ column, list })
     }
-    return { words, found, texts }
+    return { words, matches, texts }
   }
 }
 

@@ -48,7 +48,7 @@ export class Callers {
     const number = this.#numberOf(projectId, id)
     const db = store(projectId).readForConsole
     const selection = await selections.of(db, projectId, { number })
-    const [found = { calls: 0, first: null, last: null }] = await db
+    const [totals = { calls: 0, first: null, last: null }] = await db
       .select({
         calls: sql<number>`count(*)`,
         first: sql<number | null>`min(created_at)`,
@@ -58,8 +58,8 @@ export class Callers {
         sql`(${selection}) as some cross join ${calls} on calls.seq = some.seq and project_id = ${projectId}`,
       )
     const { seqs } = await holds.among(db, projectId, selection)
-    const times = { firstAt: toIso(found.first), lastAt: toIso(found.last) }
-    return { id, number, calls: found.calls, onHold: seqs.size, ...times }
+    const times = { firstAt: toIso(totals.first), lastAt: toIso(totals.last) }
+    return { id, number, calls: totals.calls, onHold: seqs.size, ...times }
   }
 
   /** The holds on the number itself. @throws not_found */

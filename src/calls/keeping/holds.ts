@@ -33,7 +33,7 @@ export interface HoldRecord {
 }
 
 /** The calls on hold, among some. */
-export interface Held {
+export interface CallsOnHold {
   /** Their row numbers. */
   seqs: ReadonlySet<number>
   /** The requirement of a batch that deletes the others: no hold was set since. */
@@ -116,7 +116,7 @@ export class Holds {
    * The calls on hold, among some. Every deletion of calls asks this, and puts `isAsSeen` into its batch.
    * @param selection selects row numbers as `seq`
    */
-  async among(db: ReadDatabase, projectId: number, selection: SQL): Promise<Held> {
+  async among(db: ReadDatabase, projectId: number, selection: SQL): Promise<CallsOnHold> {
     const all = await this.#read(db, projectId)
     const isAsSeen = {
       condition: sql`not exists (

@@ -31,12 +31,12 @@ export interface NumberMatcher {
  */
 export function numberMatcher(text: string, country: string | null): NumberMatcher | null {
   if (!/\d/.test(text) || text.includes(cut)) return null
-  const wanted = parse(text, country)
-  if (!wanted) {
+  const phone = parse(text, country)
+  if (!phone) {
     const digits = digitsOf(text)
     return { text: digits, tail: digits.slice(-tailCharsMax), matches: (other) => digitsOf(other) === digits }
   }
-  const { nationalNumber, number, ext = '' } = wanted
+  const { nationalNumber, number, ext = '' } = phone
   const end = `${nationalNumber}${ext}`.slice(-endDigitsMax)
   return {
     text: ext ? `${number} ext. ${ext}` : number,
@@ -46,8 +46,8 @@ export function numberMatcher(text: string, country: string | null): NumberMatch
       const last = other.at(-1) ?? ''
       if (last >= '0' && last <= '9' && last !== end.at(-1)) return false
       if (!other.replace(/\D/g, '').endsWith(end)) return false
-      const parsed = parse(other, country)
-      return parsed?.number === number && (parsed.ext ?? '') === ext
+      const otherPhone = parse(other, country)
+      return otherPhone?.number === number && (otherPhone.ext ?? '') === ext
     },
   }
 }
@@ -61,9 +61,9 @@ function parse(text: string, country: string | null): PhoneNumber | undefined {
   // Removes prefixes such as `tel:` and `whatsapp:`.
   const plain = text.replace(/^[a-z]+:/i, '').trim()
   if (country !== null && isSupportedCountry(country)) {
-    const parsed = parsePhoneNumberFromString(plain, { defaultCountry: country, extract: false })
+    const national = parsePhoneNumberFromString(plain, { defaultCountry: country, extract: false })
     // `00` is a common prefix of international numbers, even in countries that dial another one.
-    if (parsed?.isPossible() || !plain.startsWith('00')) return parsed
+    if (national?.isPossible() || !plain.startsWith('00')) return national
   }
   const international = plain.startsWith('+') ? plain : `+${plain.replace(/^00/, '')}`
   return parsePhoneNumberFromString(international, { extract: false })

@@ -66,8 +66,8 @@ export class Retention {
     const { readInBackground } = store(projectId)
     const due = isDue(projectId, this.#dueBefore(retainDays))
     const [row] = await readInBackground.select({ calls: count() }).from(calls).where(due)
-    const held = await holds.among(readInBackground, projectId, sql`select seq from ${calls} where ${due}`)
-    return (row?.calls ?? 0) - held.seqs.size
+    const onHold = await holds.among(readInBackground, projectId, sql`select seq from ${calls} where ${due}`)
+    return (row?.calls ?? 0) - onHold.seqs.size
   }
 
   async #run(turn: Turn): Promise<void> {
@@ -120,10 +120,10 @@ export class Retention {
   ): Promise<number> {
     const { store, holds, deletion, audit } = this.#parts
     const selection = sql`select value as seq from json_each(${JSON.stringify(slice.map(({ seq }) => seq))})`
-    const held = await holds.among(store(projectId).writeWhenFull, projectId, selection)
+    const onHold = await holds.among(store(projectId).writeWhenFull, projectId, selection)
     const target = sql`${countOf('call', deleted)} || ${` completed before ${minuteOf(before)}`}`
     const after = [audit.progress({ projectId, action: 'calls_expired', target }, deleted === 0)]
-    return (await deletion.delete(projectId, slice, { held, requestId: null, after })).size
+    return (await deletion.delete(projectId, slice, { onHold, requestId: null, after })).size
   }
 
   /** The next calls that are due, oldest first, after the previous ones. */

@@ -131,14 +131,14 @@ export async function findRows(
   const isPhrase = (search.phrases ?? []).length > 0
   const countedMax = search.words ? totalMax : rowsCountedMax
   const isWhole = end === null && !search.after
-  const counted =
+  const totals =
     isPhrase || isWhole ? { total: places.length, isCapped: end !== null } : await pages.count(countedMax)
   const { rows, last } = await readRows(projectId, places, search.words, { db, ...reading })
   const next = last ?? end
   return {
     data: rows,
     nextCursor: next && cursors.write(next, valueOrder ? `${valuesOf(query, 'order')}` : search.order),
-    total: counted.isCapped ? null : counted.total,
+    total: totals.isCapped ? null : totals.total,
     totalMax: isPhrase ? places.length : countedMax,
     foundBy,
   }
@@ -302,16 +302,16 @@ async function timelinesOf(
   const unknown: [number, number][] = []
   const nameOf = ({ seq, changeSeq }: Pick<HeadRow, 'seq' | 'changeSeq'>) => `${seq} ${changeSeq}`
   for (const head of heads) {
-    const known = talkTimelines.get(nameOf(head))
+    const cached = talkTimelines.get(nameOf(head))
     if (head.chars <= talkTimelineCharsMax) timelines.set(head.seq, readTalkTimeline(head))
-    else if (known) timelines.set(head.seq, known.timeline)
+    else if (cached) timelines.set(head.seq, cached.timeline)
     else unknown.push([head.seq, head.chars])
   }
   const [seqs = []] = inSlices(unknown, longCharsMax)
   const long = await readLong(db, projectId, seqs)
-  const found = long.length === 0 ? [] : await matcher.ask('talkTimelines', long, talkTimelineColumns)
+  const longTimelines = long.length === 0 ? [] : await matcher.ask('talkTimelines', long, talkTimelineColumns)
   for (const [at, call] of long.entries()) {
-    const timeline = found[at] ?? null
+    const timeline = longTimelines[at] ?? null
     talkTimelines.set(nameOf(call), { timeline })
     timelines.set(call.seq, timeline)
   }

@@ -15,8 +15,8 @@ const metadataField = sql`coalesce(',"metadata":' || metadata, '')`
 const detailsField = sql`coalesce(',"details":' || ${currentDetails}, '')`
 
 const queries = preparedQueries((db) => {
-  const wanted = sql`json_each(${sql.placeholder('seqs')}) as wanted`
-  const documents = sql`${wanted} cross join call_documents on call_documents.seq = wanted.value`
+  const seqRows = sql`json_each(${sql.placeholder('seqs')}) as wanted`
+  const documents = sql`${seqRows} cross join call_documents on call_documents.seq = wanted.value`
   /**
    * @param rows with a `document` each. Inside `group_concat`, its expression would make SQLite copy the joined text again.
    * @param end follows the last one. It makes SQLite copy the joined text again, which takes as long as to join it.
@@ -37,7 +37,7 @@ const queries = preparedQueries((db) => {
       sql`(
       select case when occurred_at is null and has_details is null then document
         else substr(document, 1, length(document) - 1) || ${occurredAtField} || ${metadataField} || ${detailsField} || '}' end as document
-      from (select occurred_at, metadata, details, call_details.seq as has_details, ${servedDocument} as document from ${wanted}
+      from (select occurred_at, metadata, details, call_details.seq as has_details, ${servedDocument} as document from ${seqRows}
         cross join calls on calls.seq = wanted.value cross join call_documents on call_documents.seq = calls.seq
         left join call_details on call_details.seq = calls.seq))`,
       withEnd,
@@ -58,7 +58,7 @@ const queries = preparedQueries((db) => {
         details: sql<string | null>`case when ${sql.placeholder('isDetailed')} then (
           select json_array(${briefDetails}, metadata) from call_details where call_details.seq = calls.seq) end`,
       })
-      .from(sql`${wanted} cross join calls on calls.seq = wanted.value
+      .from(sql`${seqRows} cross join calls on calls.seq = wanted.value
         cross join call_documents on call_documents.seq = calls.seq`)
       .orderBy(sql`wanted.key`)
       .prepare(),
@@ -84,11 +84,11 @@ export interface CallParts {
 /** Documents joined by commas. */
 export function documentsOf({ fields, isDetailed }: CallParts, separator = ',', end = ''): CallForm {
   const read: CallForm['read'] = async (db, seqs) => {
-    const wanted = { seqs, isDetailed: Number(isDetailed) }
+    const parameters = { seqs, isDetailed: Number(isDetailed) }
     const { joined, joinedWithEnd, documents } = queries(db)
     const whole = end === '' ? joined : joinedWithEnd
-    if (!fields) return (await whole.get({ ...wanted, separator, end }))?.text ?? ''
-    const picked = (await documents.all(wanted)).map(({ document, details }) => {
+    if (!fields) return (await whole.get({ ...parameters, separator, end }))?.text ?? ''
+    const picked = (await documents.all(parameters)).map(({ document, details }) => {
       const some = pickFields(document, fields)
       return details === null ? some : `${some.slice(0, -1)},"details":${details}}`
     })
@@ -134,13 +134,13 @@ interface StartRow {
 function cellsOf({ start, createdAt, updatedAt, details: texts }: StartRow, columns: readonly string[]) {
   const read: (string | null)[] = JSON.parse(texts ?? '[]')
   const [details, metadata] = read.map((text) => JSON.parse(text ?? 'null'))
-  const known = { ...details, metadata }
+  const allDetails = { ...details, metadata }
   const call: ReturnType<typeof readStart> = {
     ...readStart(start),
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
   }
   return columns.map((column) =>
-    isDetailColumn(column) ? detailCell(known, column) : (call[column] ?? null),
+    isDetailColumn(column) ? detailCell(allDetails, column) : (call[column] ?? null),
   )
 }

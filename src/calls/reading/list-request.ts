@@ -36,11 +36,11 @@ export function isListParameter(name: string): boolean {
  */
 export function knownNames(query: CallQuery): string[] {
   const names = Object.keys(query).filter(isListParameter)
-  const known = names.map((name) => {
+  const labels = names.map((name) => {
     const prefix = prefixOf(name)
     return prefix ? `${prefix}…` : name
   })
-  return [...new Set(known)]
+  return [...new Set(labels)]
 }
 
 /** @throws invalid_request naming every parameter that cannot be read */
@@ -72,10 +72,10 @@ function readCount(query: CallQuery, field: 'limit' | 'offset', errors: FieldErr
 function readFields(query: CallQuery, isCsv: boolean, errors: FieldError[]): ReadonlySet<string> | undefined {
   const names = valuesOf(query, 'fields')
   if (!names) return undefined
-  const allowed = isCsv ? columns : callFields
-  const unknown = names.filter((name) => !allowed.includes(name) && !(isCsv && isDetailColumn(name)))
+  const choices = isCsv ? columns : callFields
+  const unknown = names.filter((name) => !choices.includes(name) && !(isCsv && isDetailColumn(name)))
   if (unknown.length > 0) {
-    const message = `${unknown.join(', ') || 'an empty name'} is not one of ${allowed.join(', ')}`
+    const message = `${unknown.join(', ') || 'an empty name'} is not one of ${choices.join(', ')}`
     errors.push({ field: 'fields', message })
   }
   return new Set(['id', ...names])

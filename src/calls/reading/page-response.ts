@@ -44,11 +44,11 @@ export async function listCalls(
   const isTagged = !search.words && (mayBeKnown || isFiltered(search))
   const tag = isTagged ? await tags.ofProject(projectId) : undefined
   if (tag && hasAnswer(request, tag)) return notModified(request, tag)
-  const found = await calls.find(projectId, { search, ...page }, parts)
-  const { total, totalIsCapped, end, documents, changeSeq } = found
+  const result = await calls.find(projectId, { search, ...page }, parts)
+  const { total, totalIsCapped, end, documents, changeSeq } = result
   const next = end && cursors.write(end, search.order)
   const tail = `],"pagination":${JSON.stringify({ total, totalIsCapped, ...page, next })}}`
-  const body = await buffers.streamOf({ projectId, check }, '{"data":[', documents, tail, found.sliceChars)
+  const body = await buffers.streamOf({ projectId, check }, '{"data":[', documents, tail, result.sliceChars)
   const tagRead = tag ?? (changeSeq === undefined ? undefined : tags.of(projectId, changeSeq))
   const response = new Response(body, { headers: tagRead ? taggedHeaders : forms[type] })
   if (tagRead) response.headers.set('ETag', tagRead)
@@ -87,7 +87,7 @@ function formOf(accept: string | null): { type: FormType; hasMark: boolean } {
   let best = { type: 'application/json' as FormType, hasMark: false, weight: 0 }
   for (const range of (accept ?? '').toLowerCase().split(',')) {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim())
-    const type = (Object.keys(forms) as FormType[]).find((known) => known === name)
+    const type = (Object.keys(forms) as FormType[]).find((each) => each === name)
     const q = parameters.find((parameter) => parameter.startsWith('q='))
     const weight = q === undefined ? 1 : Number(q.slice(2)) || 0
     const hasMark = type === 'text/csv' && parameters.includes('header=bom')

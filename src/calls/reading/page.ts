@@ -157,17 +157,17 @@ export async function* exportCalls(
   pages: FoundPages,
   { read, form, limit = Number.POSITIVE_INFINITY, offset = 0, onPart }: ExportOptions,
 ): AsyncGenerator<string | JsonBytes> {
-  let left = limit
+  let rowsLeft = limit
   let start: Parameters<FoundPages['page']>[1] = { offset }
-  while (left > 0) {
-    const { places, end } = await pages.page(Math.min(left, placesMax), start)
+  while (rowsLeft > 0) {
+    const { places, end } = await pages.page(Math.min(rowsLeft, placesMax), start)
     for (const seqs of inSlices(await sizesIn(form, read, sizesOf(places)), exportedCharsMax)) {
       const part = await form.read(read, JSON.stringify(seqs))
       if (part.length > 0) yield part
       onPart?.(seqs.length)
     }
     if (!end) return
-    left -= places.length
+    rowsLeft -= places.length
     start = { after: end }
   }
 }

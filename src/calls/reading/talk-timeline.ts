@@ -34,8 +34,8 @@ export function turnTimes(turnCount: number, timeline: readonly TimelineEntry[])
   const times = new Map<number, number>()
   for (const { kind, turn, atSeconds } of timeline) {
     if (kind === 'turn' && typeof turn === 'number' && turn < turnCount) {
-      const known = times.get(turn)
-      if (known === undefined || atSeconds < known) times.set(turn, atSeconds)
+      const earlier = times.get(turn)
+      if (earlier === undefined || atSeconds < earlier) times.set(turn, atSeconds)
     }
   }
   return times
@@ -59,12 +59,12 @@ export function talkTimelineOf(
   columns: number,
 ): TalkTimeline {
   const { turns, end, isTimed } = spokenTurns(transcript, timeline, duration)
-  const filled = { user: new Float64Array(columns), assistant: new Float64Array(columns) }
-  const spoken = { user: 0, assistant: 0 }
+  const shares = { user: new Float64Array(columns), assistant: new Float64Array(columns) }
+  const seconds = { user: 0, assistant: 0 }
   const scale = end > 0 ? columns / end : 0
   for (const { role, from, to } of turns) {
-    fill(filled[role], from * scale, Math.min(columns, to * scale))
-    spoken[role] += to - from
+    fill(shares[role], from * scale, Math.min(columns, to * scale))
+    seconds[role] += to - from
   }
   const columnsOf = (...kinds: TimelineEntry['kind'][]) => {
     if (!isTimed) return []
@@ -74,14 +74,14 @@ export function talkTimelineOf(
     return [...new Set(at)].sort((a, b) => a - b)
   }
   return {
-    user: digits(filled.user),
-    assistant: digits(filled.assistant),
+    user: digits(shares.user),
+    assistant: digits(shares.assistant),
     tools: columnsOf('tool_call'),
     transfers: columnsOf('transfer'),
     seconds: isTimed ? end : null,
     shares: {
-      user: end > 0 ? Math.min(1, spoken.user / end) : 0,
-      assistant: end > 0 ? Math.min(1, spoken.assistant / end) : 0,
+      user: end > 0 ? Math.min(1, seconds.user / end) : 0,
+      assistant: end > 0 ? Math.min(1, seconds.assistant / end) : 0,
     },
   }
 }
@@ -122,8 +122,8 @@ function fill(columns: Float64Array, from: number, to: number): void {
 }
 
 /** Columns as digits. Any speech shows as at least 1. */
-function digits(filled: Float64Array): string {
-  return Array.from(filled, (share) =>
+function digits(shares: Float64Array): string {
+  return Array.from(shares, (share) =>
     share > 0.01 ? Math.min(levels, Math.max(1, Math.round(share * levels))) : 0,
   ).join('')
 }

@@ -96,8 +96,8 @@ export class CallSets {
     if (created.length === 0)
       throw forbidden(`You already have ${setsMax} queues and selections in this project. End a queue first.`)
     const selection = sql`select value as seq from json_each(${JSON.stringify(seqs)})`
-    const held = await holds.among(readInBackground, projectId, selection)
-    return { id, calls: seqs.length, held: held.seqs.size, isCapped }
+    const onHold = await holds.among(readInBackground, projectId, selection)
+    return { id, calls: seqs.length, held: onHold.seqs.size, isCapped }
   }
 
   /** The person's queues, newest first. */

@@ -7,12 +7,12 @@ import type { Review } from '../schemas.ts'
 import { contentOf, marksOf } from './review.ts'
 
 /** What a restored call keeps of its review: what nobody has removed or replaced until the later state. */
-export function keepReview(differing: DifferingReview): KeptReview {
-  const { analysis, ownEvaluation } = differing
+export function keepReview(reviewPair: DifferingReview): KeptReview {
+  const { analysis, ownEvaluation } = reviewPair
   // Both texts are of call_details, which only merge-details.ts writes.
-  const before: Review = JSON.parse(differing.review)
-  const later: Review | null = JSON.parse(differing.later)
-  const values: string[] = JSON.parse(differing.valueList)
+  const before: Review = JSON.parse(reviewPair.review)
+  const later: Review | null = JSON.parse(reviewPair.later)
+  const values: string[] = JSON.parse(reviewPair.valueList)
   const review = commonOf(before, later)
   const marks = marksOf(review)
   const valuesWith = (marks: ReturnType<typeof marksOf>) =>

@@ -22,19 +22,19 @@ export function marksOf(review: Review | null): ReviewMarks | null {
  * @throws invalid_request for too many labels or flags; no_such_turn; note_has_changed
  */
 export function changeReview(
-  stored: Review | null,
+  storedReview: Review | null,
   change: ReviewChange,
   { by, at, turns }: { by: string | null; at: string; turns: number },
 ): Review | null {
-  const before = contentOf(stored)
+  const before = contentOf(storedReview)
   if (change.flagTurns?.some((turn) => turn >= turns)) throw noSuchTurn(turns)
   const evaluation = trimmed(change.evaluation === undefined ? before.evaluation : change.evaluation)
   const note = trimmed(change.note === undefined ? before.note : change.note)
-  if (isOutdated(change.noteBefore, before.note, note)) throw noteHasChanged(stored)
-  const labels = changed(before.labels, change.addLabels?.map(trimLabel), change.removeLabels)
+  if (isOutdated(change.noteBefore, before.note, note)) throw noteHasChanged(storedReview)
+  const labels = changedList(before.labels, change.addLabels?.map(trimLabel), change.removeLabels)
   const isEvaluated = evaluation !== null && change.evaluation !== undefined
   const reviewed = change.reviewed ?? (before.reviewed || isEvaluated)
-  const flaggedTurns = changed(before.flaggedTurns, change.flagTurns, change.unflagTurns)
+  const flaggedTurns = changedList(before.flaggedTurns, change.flagTurns, change.unflagTurns)
   const criteria = ruled(before.criteria, change.criteria)
   const assignee = trimmed(change.assignee === undefined ? before.assignee : change.assignee)
   if (labels.length > labelsMax) throw tooMany('addLabels', `${labelsMax} labels`)
@@ -43,14 +43,14 @@ export function changeReview(
   const turnsInOrder = flaggedTurns.toSorted((a, b) => a - b)
   const after = { evaluation, note, labels, reviewed, flaggedTurns: turnsInOrder, criteria, assignee }
   if (isDeepStrictEqual(after, contentOf(null))) return null
-  return isDeepStrictEqual(after, before) ? stored : { ...after, by, at }
+  return isDeepStrictEqual(after, before) ? storedReview : { ...after, by, at }
 }
 
 /** Fills in members that an imported review may lack. */
-export function contentOf(stored: Review | null): Required<Omit<Review, 'by' | 'at'>> {
-  const { evaluation = null, note = null, labels = [], flaggedTurns = [], criteria = {} } = stored ?? {}
-  const { assignee = null } = stored ?? {}
-  const reviewed = stored?.reviewed ?? evaluation !== null
+export function contentOf(storedReview: Review | null): Required<Omit<Review, 'by' | 'at'>> {
+  const { evaluation = null, note = null, labels = [], flaggedTurns = [], criteria = {} } = storedReview ?? {}
+  const { assignee = null } = storedReview ?? {}
+  const reviewed = storedReview?.reviewed ?? evaluation !== null
   return { evaluation, note, labels, reviewed, flaggedTurns, criteria, assignee }
 }
 
@@ -69,21 +69,21 @@ export function actionsOf(change: ReviewChange): AuditAction[] {
   return actions.flatMap(([action, isNamed]) => (isNamed ? [action] : []))
 }
 
-function changed<Value>(
-  stored: readonly Value[],
-  added: readonly Value[] = [],
-  removed: readonly Value[] = [],
+function changedList<Value>(
+  values: readonly Value[],
+  additions: readonly Value[] = [],
+  removals: readonly Value[] = [],
 ): Value[] {
-  const gone = new Set(removed)
-  return [...new Set([...stored, ...added])].filter((value) => !gone.has(value))
+  const removalSet = new Set(removals)
+  return [...new Set([...values, ...additions])].filter((value) => !removalSet.has(value))
 }
 
 /** Verdicts after a change, in which null takes one back. */
 function ruled(
-  stored: Readonly<Record<string, 'pass' | 'fail'>>,
+  verdicts: Readonly<Record<string, 'pass' | 'fail'>>,
   change: ReviewChange['criteria'] = {},
 ): Record<string, 'pass' | 'fail'> {
-  const all = Object.entries({ ...stored, ...change })
+  const all = Object.entries({ ...verdicts, ...change })
   return Object.fromEntries(all.flatMap(([id, verdict]) => (verdict ? [[id, verdict]] : [])))
 }
 
@@ -100,15 +100,15 @@ function trimmed(text: string | null): string | null {
 /** Whether somebody else has changed the note meanwhile. */
 function isOutdated(
   noteBefore: string | null | undefined,
-  stored: string | null,
+  storedNote: string | null,
   note: string | null,
 ): boolean {
-  return noteBefore !== undefined && trimmed(noteBefore) !== stored && note !== stored
+  return noteBefore !== undefined && trimmed(noteBefore) !== storedNote && note !== storedNote
 }
 
-function noteHasChanged(stored: Review | null): AppError {
-  const who = stored?.by ? `${stored.by} has` : 'Somebody has'
-  const when = stored ? ` at ${stored.at}` : ''
+function noteHasChanged(storedReview: Review | null): AppError {
+  const who = storedReview?.by ? `${storedReview.by} has` : 'Somebody has'
+  const when = storedReview ? ` at ${storedReview.at}` : ''
   return new AppError('note_has_changed', 'Note has changed', {
     detail: `${who} changed the review of this call${when}. Read the note again before you replace it.`,
   })

@@ -48,12 +48,12 @@ export class Reviews {
     change: ReviewChange,
     reviewer: Reviewer,
   ): Promise<ChangedReviews> {
-    const done: ChangedReviews = { changed: [], failed: [] }
+    const result: ChangedReviews = { changed: [], failed: [] }
     for await (const { id, error, isChanged } of this.#changeAll(projectId, ids, change, reviewer)) {
-      if (error) done.failed.push({ id, message: error.errors?.[0]?.message ?? error.title })
-      else if (isChanged) done.changed.push(id)
+      if (error) result.failed.push({ id, message: error.errors?.[0]?.message ?? error.title })
+      else if (isChanged) result.changed.push(id)
     }
-    return done
+    return result
   }
 
   async *#changeAll(projectId: number, all: readonly string[], change: ReviewChange, reviewer: Reviewer) {
@@ -69,9 +69,9 @@ export class Reviews {
         change: {},
         audited,
         own: {
-          review: (stored: Review | null, turns: number) => {
-            const after = changeReview(stored, change, { by: reviewer.person.name, at, turns })
-            if (after !== stored) changed.add(id)
+          review: (storedReview: Review | null, turns: number) => {
+            const after = changeReview(storedReview, change, { by: reviewer.person.name, at, turns })
+            if (after !== storedReview) changed.add(id)
             else changed.delete(id)
             return after
           },

@@ -88,13 +88,13 @@ export class SetTasks {
   }
 
   /** Changes the reviews of all calls of a set, in ten seconds. @throws not_found; invalid_request during another task */
-  async change(projectId: number, id: string, change: ReviewChange, asked: AskedBy): Promise<TaskState> {
-    return await this.#ask(projectId, id, change, asked)
+  async change(projectId: number, id: string, change: ReviewChange, by: AskedBy): Promise<TaskState> {
+    return await this.#ask(projectId, id, change, by)
   }
 
   /** Deletes all calls of a set that no hold covers, at once. @throws not_found; invalid_request during another task */
-  async delete(projectId: number, id: string, asked: AskedBy): Promise<TaskState> {
-    return await this.#ask(projectId, id, null, asked)
+  async delete(projectId: number, id: string, by: AskedBy): Promise<TaskState> {
+    return await this.#ask(projectId, id, null, by)
   }
 
   /** Takes back a change that has not begun. @throws not_found; invalid_request once it has */
@@ -107,7 +107,7 @@ export class SetTasks {
       .where(and(isOwn(projectId, personId, id), sql`slices_done = 0 and due_at > ${now()}`))
     if (rowsAffected > 0) return await this.state(projectId, personId, id)
     await this.state(projectId, personId, id)
-    throw refused('have begun to change, which can be undone for ten seconds only')
+    throw refusal('have begun to change, which can be undone for ten seconds only')
   }
 
   /** @throws not_found unless the set is the person's */
@@ -150,7 +150,7 @@ export class SetTasks {
       })
       .where(and(isOwn(projectId, personId, id), sql`due_at is null and kept_until >= ${now()}`))
     const state = await this.state(projectId, personId, id)
-    if (rowsAffected === 0) throw refused('are still being changed')
+    if (rowsAffected === 0) throw refusal('are still being changed')
     this.#job.soon(delayMs)
     return state
   }
@@ -196,18 +196,18 @@ export class SetTasks {
     const task: SetTask = JSON.parse(due.task)
     if (seqs === null || !isStillAllowed(task, due))
       return void (await write.run(sql`update ${callSets} set task = null, due_at = null where ${isThis}`))
-    const done = await this.#do(projectId, await this.#idsOf(projectId, seqs), task)
+    const counts = await this.#do(projectId, await this.#idsOf(projectId, seqs), task)
     await write.run(sql`
-      update ${callSets} set slices_done = slices_done + 1, due_at = ${now()}, changed = changed + ${done.changed},
-        held = held + ${done.held}, failed = failed + ${done.failed} where ${isThis}`)
+      update ${callSets} set slices_done = slices_done + 1, due_at = ${now()}, changed = changed + ${counts.changed},
+        held = held + ${counts.held}, failed = failed + ${counts.failed} where ${isThis}`)
     await turn.rest()
   }
 
   async #do(projectId: number, ids: readonly string[], { change, by, name }: SetTask) {
     const { reviews, calls } = this.#parts
     if (!change) {
-      const { deleted, held } = await calls.deleteAll(projectId, ids, by)
-      return { changed: deleted.length, held: held.length, failed: 0 }
+      const { deleted, held: onHold } = await calls.deleteAll(projectId, ids, by)
+      return { changed: deleted.length, held: onHold.length, failed: 0 }
     }
     const { changed, failed } = await reviews.changeMany(projectId, ids, change, { person: { name }, by })
     return { changed: changed.length, held: 0, failed: failed.length }
@@ -231,6 +231,6 @@ function isOwn(projectId: number, personId: string, id: string): SQL | undefined
   return and(eq(callSets.projectId, projectId), eq(callSets.personId, personId), eq(callSets.id, id))
 }
 
-function refused(message: string): AppError {
+function refusal(message: string): AppError {
   return invalidRequest([{ field: 'calls', message }])
 }

@@ -95,7 +95,7 @@ export class CallWriter {
   }
 
   #createHeads({ projectId, writes }: Batch): SQL[] {
-    const heads = numbered(writes)
+    const heads = withNumbers(writes)
       .filter(({ seenChangeSeq }) => seenChangeSeq === null)
       .map(({ id, after, number }) => ({
         ...toHead(after),
@@ -116,7 +116,7 @@ export class CallWriter {
         .filter((write) => write.audited === audited)
         .map(({ id }) => [id, this.#parts.recordHash(projectId, 'call', id)] as const)
       return audited.actions.flatMap((action) =>
-        written({ projectId, writes }, targets, (values) =>
+        forWritten({ projectId, writes }, targets, (values) =>
           this.#parts.audit.entries(
             { by: audited.by, projectId, action, targetRef: sql`calls.seq` },
             joinWritten(values),
@@ -133,7 +133,7 @@ export class CallWriter {
     const due = batch.writes.filter(isForAnalysis)
     const queued = due.map(({ id }) => [id, dueAt] as const)
     const outdated = due.filter(({ before }) => before?.call.status === 'completed').map(withoutValue)
-    return [...written(batch, queued, queueAnalyses), ...written(batch, outdated, outdateRuns)]
+    return [...forWritten(batch, queued, queueAnalyses), ...forWritten(batch, outdated, outdateRuns)]
   }
 
   /** Long calls are cut into words in the background: that is slow, and a growing call would be cut at every turn. */
@@ -144,19 +144,19 @@ export class CallWriter {
         ({ id, after: { call } }) =>
           [id, textChars(call) > cutAtOnceCharsMax ? null : this.#parts.words.of(call)] as const,
       )
-    return written(batch, words, keepWords)
+    return forWritten(batch, words, keepWords)
   }
 }
 
 const columns = Object.entries(writtenColumns)
 const names = sql.raw(columns.map(([, { name }]) => name).join(', '))
 const values = sql.raw(columns.map(([key]) => `value ->> '${key}'`).join(', '))
-const replaced = sql.raw(columns.map(([, { name }]) => `${name} = excluded.${name}`).join(', '))
+const replacements = sql.raw(columns.map(([, { name }]) => `${name} = excluded.${name}`).join(', '))
 
 /** What the statements take: `count` is the number of writes, `values` JSON. */
-type Given = 'projectId' | 'count' | 'values'
-type Statement = Record<Given, Placeholder | string | number>
-const given = {
+type Parameter = 'projectId' | 'count' | 'values'
+type Statement = Record<Parameter, Placeholder | string | number>
+const parameters = {
   projectId: sql.placeholder('projectId'),
   count: sql.placeholder('count'),
   values: sql.placeholder('values'),
@@ -177,60 +177,60 @@ function joinWritten({ projectId, count, values }: Statement): SQL {
 }
 
 const takeNumbers = preparedSql<'projectId' | 'count'>(
-  sql`update ${projects} set change_seq = change_seq + ${given.count} where id = ${given.projectId}`,
+  sql`update ${projects} set change_seq = change_seq + ${parameters.count} where id = ${parameters.projectId}`,
 )
-const createHeads = preparedSql<Given>(sql`
+const createHeads = preparedSql<Parameter>(sql`
   insert into ${calls} (project_id, id, created_at, change_seq, ${names})
-  select ${given.projectId}, value ->> 'id', value ->> 'createdAt', ${changeSeqBefore(given)} + value ->> 'number', ${values}
-  from json_each(${given.values})
-  where not exists (select 1 from ${erasures} where project_id = ${given.projectId} and kind = 'call'
+  select ${parameters.projectId}, value ->> 'id', value ->> 'createdAt', ${changeSeqBefore(parameters)} + value ->> 'number', ${values}
+  from json_each(${parameters.values})
+  where not exists (select 1 from ${erasures} where project_id = ${parameters.projectId} and kind = 'call'
     and id_hash = value ->> 'hash')
   on conflict do nothing returning id`)
 /** An upsert by seq, since `update … from` scans all the project's calls. */
-const replaceHeads = preparedSql<Given>(sql`
+const replaceHeads = preparedSql<Parameter>(sql`
   insert into ${calls} (seq, project_id, id, created_at, change_seq, ${names})
-  select seen.seq, seen.project_id, seen.id, value ->> 'createdAt', ${changeSeqBefore(given)} + value ->> 'number', ${values}
-  from json_each(${given.values}) cross join calls as seen on seen.project_id = ${given.projectId}
+  select seen.seq, seen.project_id, seen.id, value ->> 'createdAt', ${changeSeqBefore(parameters)} + value ->> 'number', ${values}
+  from json_each(${parameters.values}) cross join calls as seen on seen.project_id = ${parameters.projectId}
     and seen.id = value ->> 'id' and seen.change_seq = value ->> 'seen'
-  where true on conflict (seq) do update set ${replaced}, created_at = excluded.created_at,
+  where true on conflict (seq) do update set ${replacements}, created_at = excluded.created_at,
     change_seq = excluded.change_seq returning id`)
-const writeShort = writeDocument<Given>(sql`value`)
-const writeLong = writeDocument<Given | 'document'>(sql.placeholder('document'))
-const removeParts = preparedSql<Given>(
-  sql`delete from call_parts where seq in (select calls.seq from ${joinWritten(given)})`,
+const writeShort = writeDocument<Parameter>(sql`value`)
+const writeLong = writeDocument<Parameter | 'document'>(sql.placeholder('document'))
+const removeParts = preparedSql<Parameter>(
+  sql`delete from call_parts where seq in (select calls.seq from ${joinWritten(parameters)})`,
 )
-const keepWords = preparedSql<Given>(sql`
+const keepWords = preparedSql<Parameter>(sql`
   insert or replace into calls_without_words (seq, project_id, words)
-  select calls.seq, project_id, value from ${joinWritten(given)}`)
+  select calls.seq, project_id, value from ${joinWritten(parameters)}`)
 /** For projects whose rubric is not switched off. */
-const queueAnalyses = preparedSql<Given>(sql`
+const queueAnalyses = preparedSql<Parameter>(sql`
   insert into ${analysisQueue} (seq, project_id, due_at, change_seq)
-  select calls.seq, calls.project_id, value, calls.change_seq from ${joinWritten(given)}
-  where (select content ->> '$.share' from ${rubrics} where rubrics.project_id = ${given.projectId}
+  select calls.seq, calls.project_id, value, calls.change_seq from ${joinWritten(parameters)}
+  where (select content ->> '$.share' from ${rubrics} where rubrics.project_id = ${parameters.projectId}
     order by version desc limit 1) > 0
   on conflict (seq, run_id) do update set due_at = excluded.due_at, change_seq = excluded.change_seq, attempts = 0`)
 /** What a run is asking about the transcript as it was is not stored, and asked again. */
-const outdateRuns = preparedSql<Given>(sql`
+const outdateRuns = preparedSql<Parameter>(sql`
   update ${analysisQueue} set change_seq = (select change_seq from calls where calls.seq = analysis_queue.seq)
-  where run_id <> '' and seq in (select calls.seq from ${joinWritten(given)})`)
+  where run_id <> '' and seq in (select calls.seq from ${joinWritten(parameters)})`)
 const detailColumns = (['details', 'metadata', 'redactions', 'analysis'] as const).map((name) => {
   const column = sql.raw(name)
-  const write = preparedSql<Given>(sql`
-    insert into call_details (seq, ${column}) select calls.seq, value from ${joinWritten(given)}
+  const write = preparedSql<Parameter>(sql`
+    insert into call_details (seq, ${column}) select calls.seq, value from ${joinWritten(parameters)}
     where true on conflict (seq) do update set ${column} = excluded.${column}`)
   return [name, write] as const
 })
 
-function writeDocument<Name extends Given | 'document'>(document: SQL | Placeholder) {
+function writeDocument<Name extends Parameter | 'document'>(document: SQL | Placeholder) {
   return preparedSql<Name>(sql`
     insert into call_documents (seq, call_change_seq, document)
-    select calls.seq, calls.change_seq, ${document} from ${joinWritten(given)}
+    select calls.seq, calls.change_seq, ${document} from ${joinWritten(parameters)}
     where true on conflict (seq) do update set call_change_seq = excluded.call_change_seq,
       has_parts = false, document = excluded.document`)
 }
 
 function changeHeads({ projectId, writes }: Batch): SQL[] {
-  const heads = numbered(writes)
+  const heads = withNumbers(writes)
     .filter(({ seenChangeSeq }) => seenChangeSeq !== null)
     .map(({ id, seenChangeSeq, after, number }) => ({
       ...toHead(after),
@@ -248,10 +248,10 @@ function writeDocuments(batch: Batch): SQL[] {
   const short = batch.writes.filter(({ after }) => !isLong(after.document))
   const documents = short.map(({ id, after }) => [id, after.document] as const)
   return [
-    ...written(batch, documents, writeShort),
+    ...forWritten(batch, documents, writeShort),
     // A long document has its own statement: inside the JSON object SQLite would parse it.
     ...long.flatMap((write) =>
-      written(batch, [withoutValue(write)], (values) =>
+      forWritten(batch, [withoutValue(write)], (values) =>
         writeLong({ ...values, document: write.after.document }),
       ),
     ),
@@ -259,7 +259,7 @@ function writeDocuments(batch: Batch): SQL[] {
 }
 
 function deleteParts(batch: Batch): SQL[] {
-  return written(batch, batch.writes.filter(({ hadParts }) => hadParts).map(withoutValue), removeParts)
+  return forWritten(batch, batch.writes.filter(({ hadParts }) => hadParts).map(withoutValue), removeParts)
 }
 
 function writeDetails(batch: Batch): SQL[] {
@@ -267,7 +267,7 @@ function writeDetails(batch: Batch): SQL[] {
     const rows = batch.writes
       .filter(({ before, after }) => after[name] !== (before?.[name] ?? null))
       .map(({ id, after }) => [id, after[name]] as const)
-    return written(batch, rows, write)
+    return forWritten(batch, rows, write)
   })
 }
 
@@ -287,7 +287,7 @@ function writeBeside({ projectId, writes }: Batch): SQL[] {
 }
 
 /** Gives each write its own change number, so that readers of changes can continue after any of them. */
-function numbered(writes: readonly PendingWrite[]): (PendingWrite & { number: number })[] {
+function withNumbers(writes: readonly PendingWrite[]): (PendingWrite & { number: number })[] {
   return writes.map((write, position) => ({ ...write, number: position + 1 }))
 }
 
@@ -295,10 +295,10 @@ function numbered(writes: readonly PendingWrite[]): (PendingWrite & { number: nu
  * A statement about the calls that this batch wrote, each with a `value`. Values are members of an object because SQLite
  * would parse long values in nested arrays twice.
  */
-function written(
+function forWritten(
   { projectId, writes }: Batch,
   values: readonly (readonly [string, string | null])[],
-  statement: (values: Record<Given, string | number>) => SQL,
+  statement: (values: Record<Parameter, string | number>) => SQL,
 ): SQL[] {
   if (values.length === 0) return []
   return [statement({ projectId, count: writes.length, values: JSON.stringify(Object.fromEntries(values)) })]

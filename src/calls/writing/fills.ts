@@ -22,8 +22,8 @@ interface StoredAnalysis extends CallAnalysis {
 }
 
 /** Reads `call_details.analysis`. */
-export function readAnalysis(stored: string | null): StoredAnalysis | null {
-  return stored === null ? null : JSON.parse(stored)
+export function readAnalysis(text: string | null): StoredAnalysis | null {
+  return text === null ? null : JSON.parse(text)
 }
 
 /** A copy of the call as the platform says it. */
@@ -39,19 +39,19 @@ export function fill(call: Call, analysis: CallAnalysis | null): { call: Call; s
   if (!analysis) return { call, stored: null }
   const { brief, fills, redacted, record } = analysis
   const own: StoredAnalysis['own'] = {}
-  const filled = { ...call }
+  const filledCall = { ...call }
   for (const field of ['summary', 'evaluation'] as const) {
     if (!isNothing(call[field]) || fills[field] === null) continue
     own[field] = call[field]
-    filled[field] = fills[field]
+    filledCall[field] = fills[field]
   }
-  const said = new Map(Object.entries(call.callAnalysis ?? {}))
-  const fields = Object.entries(fills.fields).filter(([key]) => isNothing(said.get(key)))
+  const ofPlatform = new Map(Object.entries(call.callAnalysis ?? {}))
+  const fields = Object.entries(fills.fields).filter(([key]) => isNothing(ofPlatform.get(key)))
   if (fields.length > 0) {
     own.callAnalysis = call.callAnalysis
-    filled.callAnalysis = { ...call.callAnalysis, ...Object.fromEntries(fields) }
+    filledCall.callAnalysis = { ...call.callAnalysis, ...Object.fromEntries(fields) }
   }
-  return { call: filled, stored: JSON.stringify({ brief, fills, redacted, record, own }) }
+  return { call: filledCall, stored: JSON.stringify({ brief, fills, redacted, record, own }) }
 }
 
 function isNothing(value: unknown): boolean {

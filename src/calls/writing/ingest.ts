@@ -118,8 +118,8 @@ export class Ingest {
     const { read } = this.#parts.store(projectId)
     const storedChars = (await readCallChars(read, projectId, [id])).get(id) ?? 0
     const isLong = storedChars > readAtOnceCharsMax
-    const given = { id, change, admit, storedChars, ...(own ? { own } : {}) }
-    const [input = given] = await this.#redacted(projectId, [given])
+    const ownInput = { id, change, admit, storedChars, ...(own ? { own } : {}) }
+    const [input = ownInput] = await this.#redacted(projectId, [ownInput])
     const result = await this.#mutex.run(namesOf(projectId, [input]), () =>
       this.#putOne(projectId, input, isLong),
     )
@@ -167,12 +167,12 @@ export class Ingest {
    * Creates or changes many calls, in one transaction with a constant number of statements unless they are long. The
    * result of a call that cannot be written is an error; the others are written.
    */
-  async putAll(projectId: number, given: readonly Input[]): Promise<Outcome[]> {
-    const inputs = await this.#redacted(projectId, given)
+  async putAll(projectId: number, unredacted: readonly Input[]): Promise<Outcome[]> {
+    const inputs = await this.#redacted(projectId, unredacted)
     return await this.#mutex.run(namesOf(projectId, inputs), async () => {
       const { read } = this.#parts.store(projectId)
       const chars = await readCallChars(read, projectId, idsOf(inputs))
-      const areLong = [...chars.values()].some((stored) => stored > readAtOnceCharsMax)
+      const areLong = [...chars.values()].some((charCount) => charCount > readAtOnceCharsMax)
       const sizes = inputs.map(({ id }, position) => [position, chars.get(id) ?? 0] as const)
       const results: Outcome[] = []
       for (const positions of inSlices(sizes, charsPerWriteMax)) {
@@ -262,21 +262,21 @@ export class Ingest {
     let open = inputs.map((input, position) => ({ ...input, position }))
     for (let attempt = 0; open.length > 0; attempt++) {
       const isTakenForNew = ({ storedChars }: Input) => attempt === 0 && storedChars === 0
-      const known = open.filter((input) => !isTakenForNew(input))
-      const { merged, writes, heard } = await this.#merge(projectId, open, idsOf(known))
-      const written = await this.#writeOnce(projectId, writes, attempt)
+      const inputsToRead = open.filter((input) => !isTakenForNew(input))
+      const { merged, writes, heard } = await this.#merge(projectId, open, idsOf(inputsToRead))
+      const outcome = await this.#writeOnce(projectId, writes, attempt)
       // What was sent is stored already, so it is answered even if the arrival cannot be noted, as on a full disk.
       await this.#writer.hear(projectId, heard, this.#parts.now()).catch(() => undefined)
-      if (written instanceof AppError) {
+      if (outcome instanceof AppError) {
         // Calls that an earlier attempt has written keep their results.
-        for (const { position } of open) results[position] = written
+        for (const { position } of open) results[position] = outcome
         break
       }
       open = open.filter(({ id, position, ...input }, at) => {
         const result = merged[at]
         if (!result) throw new Error('Each input is merged')
         const isLost =
-          result instanceof AppError ? isTakenForNew({ id, ...input }) : writes.has(id) && !written.has(id)
+          result instanceof AppError ? isTakenForNew({ id, ...input }) : writes.has(id) && !outcome.has(id)
         if (!isLost) results[position] = result
         return isLost
       })
@@ -293,25 +293,25 @@ export class Ingest {
     })
   }
 
-  /** Several changes of one call are merged in order. @param known the ids to look for; others are taken for new */
-  async #merge(projectId: number, inputs: readonly Input[], known: readonly string[]) {
+  /** Several changes of one call are merged in order. @param idsToRead the ids to look for; others are taken for new */
+  async #merge(projectId: number, inputs: readonly Input[], idsToRead: readonly string[]) {
     const { store, recordHash } = this.#parts
     const { read } = store(projectId)
-    const stored = await readStoredCalls(read, projectId, known)
-    const deleted = await readDeletedCalls(read, projectId, known, recordHash)
+    const storedCalls = await readStoredCalls(read, projectId, idsToRead)
+    const deletedIds = await readDeletedCalls(read, projectId, idsToRead, recordHash)
     const writes = new Map<string, PendingWrite>()
     /** Calls that sent only what is stored already. */
     const heard = new Set<string>()
     const mergeOne = (input: Input): IngestedCall => {
       const { id, change, own, audited, beside, admit, isImport, redactions } = input
-      if (audited && !stored.has(id)) throw callNotFound()
+      if (audited && !storedCalls.has(id)) throw callNotFound()
       checkId(id)
-      if (deleted.has(id)) {
+      if (deletedIds.has(id)) {
         // An invalid request is 400 even for a deleted call.
         checkChange(id, change)
         throw callWasDeleted()
       }
-      const { stored: first = null, changeSeq = null, hasParts = false } = stored.get(id) ?? {}
+      const { stored: first = null, changeSeq = null, hasParts = false } = storedCalls.get(id) ?? {}
       const before = writes.get(id)?.after ?? first
       const options = { own, isImport, isHeard: !audited, redactions }
       const after = mergeCall(before, id, change, this.#parts.now(), options)
@@ -346,13 +346,13 @@ function* redactAll(
   settings: RedactionSettings,
   redact: RedactText,
 ): Work<Input[]> {
-  const redacted: Input[] = []
+  const redactedInputs: Input[] = []
   for (const input of inputs) {
     yield
     const redactOne = input.own?.source ? countingInterimMarks(redact) : redact
-    redacted.push({ ...input, ...(yield* redactChange(input.change, settings, redactOne)) })
+    redactedInputs.push({ ...input, ...(yield* redactChange(input.change, settings, redactOne)) })
   }
-  return redacted
+  return redactedInputs
 }
 
 function withCutTexts(input: Input): Input {

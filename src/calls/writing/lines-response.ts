@@ -90,7 +90,7 @@ class LineAnswers {
     const { request, admission, bytesMax } = this.#options
     let slice: Entry[] = []
     try {
-      for await (const line of readLines(this.#counted(parts), bytesMax)) {
+      for await (const line of readLines(this.#countLines(parts), bytesMax)) {
         if (line.number > linesMax) throw tooManyLines()
         this.#readLines = line.number
         const entry = this.#read(line)
@@ -110,7 +110,7 @@ class LineAnswers {
     }
   }
 
-  async *#counted(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async *#countLines(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const part of parts) {
       this.#arrivedBytes += part.length
       this.#options.admission.hold(this.#options.request, this.#arrivedBytes - this.#writtenBytes)

@@ -51,7 +51,7 @@ interface DetailsChange {
   own: OwnDetails | undefined
   isLate: boolean
   /** Redactions in the other parts of the call, as it is now. */
-  counted: PartCounts
+  partCounts: PartCounts
   /** Redactions in the change. */
   redactions: Redactions
   /** How many turns the call has now. */
@@ -62,45 +62,45 @@ interface DetailsChange {
  * The details and the metadata after a change. Each member of details that is sent replaces the stored one; metadata is
  * merged by key. @throws invalid_request for too much metadata
  */
-export function mergeDetails(stored: BesideCall, merging: DetailsChange): BesideCall {
-  const { change, own, isLate, counted, redactions, turns } = merging
-  const metadata = mergeMetadata(stored.metadata, merging)
-  if (!change.details && !own && toPartsText(counted) === stored.redactions) {
-    const { details, source, agentId, review, recording, costUsd, latencyMs, redactions } = stored
+export function mergeDetails(before: BesideCall, merging: DetailsChange): BesideCall {
+  const { change, own, isLate, partCounts, redactions, turns } = merging
+  const metadata = mergeMetadata(before.metadata, merging)
+  if (!change.details && !own && toPartsText(partCounts) === before.redactions) {
+    const { details, source, agentId, review, recording, costUsd, latencyMs, redactions } = before
     return { details, source, agentId, review, recording, costUsd, latencyMs, redactions, metadata }
   }
-  const details: StoredDetails = stored.details === null ? { ...emptyDetails } : JSON.parse(stored.details)
+  const details: StoredDetails = before.details === null ? { ...emptyDetails } : JSON.parse(before.details)
   const { redacted: imported, analysis, ...ofService } = own ?? {}
   const review =
     typeof ofService.review === 'function' ? ofService.review(details.review, turns) : ofService.review
-  const { agent, ...told } = given(change.details ?? {})
+  const { agent, ...update } = membersOf(change.details ?? {})
   details.agent = mergeAgent(details.agent, agent, isLate)
-  const set = { ...told, ...ofService, review, analysis: analysis?.brief }
+  const set = { ...update, ...ofService, review, analysis: analysis?.brief }
   for (const [name, value] of Object.entries(set)) {
     if (!replaces(value, details[name as keyof StoredDetails], isLate)) continue
     Object.assign(details, { [name]: value })
-    counted[name] = redactions.parts[name] ?? {}
+    partCounts[name] = redactions.parts[name] ?? {}
   }
-  if (analysis) counted.analysis = analysis.redacted
-  if (imported !== undefined) counted.imported = readCounts(imported)
-  const redacted = sumOf(Object.values(counted))
-  details.redacted = Object.keys(redacted).length > 0 ? redacted : null
-  const merged = JSON.stringify(details)
+  if (analysis) partCounts.analysis = analysis.redacted
+  if (imported !== undefined) partCounts.imported = readCounts(imported)
+  const redactionCounts = sumOf(Object.values(partCounts))
+  details.redacted = Object.keys(redactionCounts).length > 0 ? redactionCounts : null
+  const text = JSON.stringify(details)
   return {
-    details: merged === emptyDetailsText ? null : merged,
+    details: text === emptyDetailsText ? null : text,
     source: details.source,
     agentId: details.agent?.id ?? details.timeline.find((entry) => entry.agentId)?.agentId ?? null,
     review: marksOf(details.review),
     recording: details.recording.state === 'none' ? null : details.recording.state,
     costUsd: details.costUsd,
     latencyMs: details.latencyMs,
-    redactions: toPartsText(counted),
+    redactions: toPartsText(partCounts),
     metadata,
   }
 }
 
 /** The members that a request may set, in stored form, and who says the cost. Metadata is merged by key. */
-function given(update: CallDetailsUpdate) {
+function membersOf(update: CallDetailsUpdate) {
   const { agent, direction, recordingUrl, costUsd, latencyMs, costParts, usage, timeline } = update
   return {
     agent,
@@ -119,28 +119,28 @@ function given(update: CallDetailsUpdate) {
             interrupted: entry.interrupted ?? false,
             latencyMs: entry.latencyMs ? whole(TurnLatency.properties, entry.latencyMs) : null,
           })),
-  } satisfies Given<CallDetailsUpdate & Pick<OwnDetails, 'costSource'>>
+  } satisfies UpdateMembers<CallDetailsUpdate & Pick<OwnDetails, 'costSource'>>
 }
 
 function toCostPart(part: Static<typeof CostPart>) {
-  const kind = costKinds.find((known) => known === part.kind) ?? 'other'
+  const kind = costKinds.find((each) => each === part.kind) ?? 'other'
   return { ...whole(CostPart.properties, part), kind }
 }
 
 /** What an update leaves out stays that of the same agent. A late one only fills what is empty. */
-function mergeAgent(stored: Agent | null, given: Agent | null | undefined, isLate: boolean) {
-  const known = given && given.id === stored?.id ? stored : null
-  if (!known && !replaces(given, stored, isLate)) return stored
-  if (!given) return null
+function mergeAgent(storedAgent: Agent | null, agent: Agent | null | undefined, isLate: boolean) {
+  const sameAgent = agent && agent.id === storedAgent?.id ? storedAgent : null
+  if (!sameAgent && !replaces(agent, storedAgent, isLate)) return storedAgent
+  if (!agent) return null
   const memberOf = (name: 'name' | 'version') => {
-    const before = known?.[name] ?? null
-    return given[name] === undefined || (isLate && before !== null) ? before : given[name]
+    const before = sameAgent?.[name] ?? null
+    return agent[name] === undefined || (isLate && before !== null) ? before : agent[name]
   }
-  return { id: given.id, name: memberOf('name'), version: memberOf('version') }
+  return { id: agent.id, name: memberOf('name'), version: memberOf('version') }
 }
 
 /** Without each member of an update, this does not compile: none that a request sends is dropped. */
-type Given<Update> = Record<Exclude<keyof Update, 'metadata'>, unknown>
+type UpdateMembers<Update> = Record<Exclude<keyof Update, 'metadata'>, unknown>
 
 /** All members of a schema in its order; absent ones are null. */
 function whole(properties: object, members: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -151,8 +151,8 @@ function whole(properties: object, members: Readonly<Record<string, unknown>>): 
  * Whether a field of a change replaces the stored one. A late event, older than the newest merged one, only fills empty
  * fields.
  */
-export function replaces(given: unknown, stored: unknown, isLate: boolean): boolean {
-  return given !== undefined && !(isLate && (isEmpty(given) || !isEmpty(stored)))
+export function replaces(value: unknown, before: unknown, isLate: boolean): boolean {
+  return value !== undefined && !(isLate && (isEmpty(value) || !isEmpty(before)))
 }
 
 /** Whether a late event may fill the field. A duration of 0 means unknown. */
@@ -176,21 +176,21 @@ export function isMetadataTooLarge(metadata: string): boolean {
 
 /** Metadata is merged by key, so that several senders keep each other's. A late event only adds keys. */
 function mergeMetadata(
-  stored: string | null,
-  { change, isLate, counted, redactions }: DetailsChange,
+  before: string | null,
+  { change, isLate, partCounts, redactions }: DetailsChange,
 ): string | null {
-  const given = metadataOf(change)
-  if (given === undefined || (given === null && isLate)) return stored
-  const merged = new Map<string, unknown>(Object.entries(JSON.parse(stored ?? '{}')))
-  const changed = given ?? Object.fromEntries([...merged.keys()].map((key) => [key, null]))
-  for (const [key, value] of Object.entries(changed)) {
-    if (isLate && merged.has(key)) continue
-    counted[metadataPart(key)] = redactions.parts[metadataPart(key)] ?? {}
-    if (value === null) merged.delete(key)
-    else merged.set(key, value)
+  const update = metadataOf(change)
+  if (update === undefined || (update === null && isLate)) return before
+  const members = new Map<string, unknown>(Object.entries(JSON.parse(before ?? '{}')))
+  const changes = update ?? Object.fromEntries([...members.keys()].map((key) => [key, null]))
+  for (const [key, value] of Object.entries(changes)) {
+    if (isLate && members.has(key)) continue
+    partCounts[metadataPart(key)] = redactions.parts[metadataPart(key)] ?? {}
+    if (value === null) members.delete(key)
+    else members.set(key, value)
   }
-  if (given === null) return null
-  const metadata = JSON.stringify(Object.fromEntries(merged))
+  if (update === null) return null
+  const metadata = JSON.stringify(Object.fromEntries(members))
   if (!isMetadataTooLarge(metadata)) return metadata
   const message = `would make metadata of more than ${metadataBytesMax} bytes of JSON`
   throw invalidRequest([{ field: metadataField(change), message }])

@@ -62,24 +62,24 @@ interface MergeOptions {
  * The call after a change. Pure and idempotent. Among events with `occurredAt`, the newest determines each field that
  * it sets, in whatever order events arrive. An older event fills only empty fields; `isEngaged` is empty until a
  * request sets it. The first request with `createdAt` sets it.
- * @param stored null for a new call
+ * @param storedCall null for a new call
  * @param now milliseconds since 1970
  * @throws invalid_request; transcript_gap if `appendTranscript` does not continue the stored transcript
  */
 export function mergeCall(
-  stored: StoredCall | null,
+  storedCall: StoredCall | null,
   id: string,
   change: CallChange,
   now: number,
   { own, isImport = false, isHeard = true, redactions = { parts: {} } }: MergeOptions = {},
 ): StoredCall {
   const times = checkChange(id, change)
-  const before = stored ?? newCall(id, now)
+  const before = storedCall ?? newCall(id, now)
   const { isLate, occurredAt, updatedAt } = eventTimes(times, before.occurredAt)
   const analysis = readAnalysis(before.analysis)
   // What an analysis has filled counts as empty.
   const call = withoutFills(before.call, analysis)
-  const counted: PartCounts = before.redactions === null ? {} : JSON.parse(before.redactions)
+  const partCounts: PartCounts = before.redactions === null ? {} : JSON.parse(before.redactions)
   let isEndedBySilence = call.status === 'completed' && before.heardAt !== null
 
   for (const field of Object.keys(mergedFields) as (keyof typeof mergedFields)[]) {
@@ -88,7 +88,7 @@ export function mergeCall(
     if (!replaces(value, isOurs ? null : call[field], isLate)) continue
     Object.assign(call, { [field]: value })
     if (isOurs) isEndedBySilence = false
-    counted[field] = redactions.parts[field] ?? {}
+    partCounts[field] = redactions.parts[field] ?? {}
   }
   // A stored false does not tell whether a request has set it, so that is stored as well.
   if (change.isEngaged !== undefined && !(isLate && before.engagementStated))
@@ -100,27 +100,27 @@ export function mergeCall(
   if (change.transcript) call.transcript = call.transcript.map(onlyTurn)
   // Appended turns carry their own order in `at`, so lateness does not matter to them.
   if (change.appendTranscript) {
-    const added = continueTranscript(call.transcript, change.appendTranscript, redactions.sent)
-    counted.transcript = sumOf([
-      counted.transcript ?? {},
+    const transcript = continueTranscript(call.transcript, change.appendTranscript, redactions.unredacted)
+    partCounts.transcript = sumOf([
+      partCounts.transcript ?? {},
       ...(redactions.appended ?? []).slice(call.transcript.length - change.appendTranscript.at),
     ])
-    call.transcript = added
+    call.transcript = transcript
   }
 
   const turns = call.transcript.length
-  const beside = mergeDetails(before, { change, own, isLate, counted, redactions, turns })
+  const beside = mergeDetails(before, { change, own, isLate, partCounts, redactions, turns })
   // Made only once: for a long call it takes tens of milliseconds.
-  const served = fill(call, own?.analysis ?? analysis)
-  const document = toDocument(served.call)
+  const filled = fill(call, own?.analysis ?? analysis)
+  const document = toDocument(filled.call)
   const isSameBeside = beside.metadata === before.metadata && beside.details === before.details
   const isChanged =
-    !stored || !isSameBeside || document !== stored.document || served.stored !== stored.analysis
-  if (updatedAt !== null || isChanged) served.call.updatedAt = new Date(updatedAt ?? now).toISOString()
+    !storedCall || !isSameBeside || document !== storedCall.document || filled.stored !== storedCall.analysis
+  if (updatedAt !== null || isChanged) filled.call.updatedAt = new Date(updatedAt ?? now).toISOString()
   return {
-    call: served.call,
-    document: withUpdatedAt(document, served.call.updatedAt),
-    analysis: served.stored,
+    call: filled.call,
+    document: withUpdatedAt(document, filled.call.updatedAt),
+    analysis: filled.stored,
     occurredAt,
     createdOnArrival: before.createdOnArrival && times.createdAt === null,
     engagementStated: before.engagementStated || change.isEngaged !== undefined,
@@ -140,16 +140,16 @@ export function heard({ heardAt }: { heardAt: number | null }, now: number): num
  * The call after it was completed because nothing was heard of it. `heardAt` marks the reason as ours, so that any later
  * event replaces it; a reason that the platform has given stays.
  */
-export function endSilently(stored: StoredCall, now: number): StoredCall {
-  const { endedReason } = stored.call
+export function endSilently(before: StoredCall, now: number): StoredCall {
+  const { endedReason } = before.call
   const updatedAt = new Date(now).toISOString()
-  const call: Call = { ...stored.call, status: 'completed', endedReason: endedReason ?? 'silence', updatedAt }
+  const call: Call = { ...before.call, status: 'completed', endedReason: endedReason ?? 'silence', updatedAt }
   return {
-    ...stored,
+    ...before,
     call,
     document: toDocument(call),
     completedAt: completionOf(call, now),
-    heardAt: endedReason === null ? stored.heardAt : null,
+    heardAt: endedReason === null ? before.heardAt : null,
   }
 }
 
@@ -267,23 +267,23 @@ export function onlyTurn({ role, content }: Turn): Turn {
   return { role, content }
 }
 
-/** @param sent the turns before they were redacted */
+/** @param unredacted the turns before they were redacted */
 function continueTranscript(
-  stored: Turn[],
+  before: Turn[],
   append: { at: number; turns: Turn[] },
-  sent: readonly Turn[] = append.turns,
+  unredacted: readonly Turn[] = append.turns,
 ): Turn[] {
-  if (append.at > stored.length) {
-    throw gap(`The stored transcript has ${stored.length} turns, so turn ${append.at} cannot follow yet.`)
+  if (append.at > before.length) {
+    throw gap(`The stored transcript has ${before.length} turns, so turn ${append.at} cannot follow yet.`)
   }
-  const known = stored.slice(append.at, append.at + append.turns.length)
-  const differs = known.findIndex(
+  const overlap = before.slice(append.at, append.at + append.turns.length)
+  const differs = overlap.findIndex(
     ({ role, content }, i) =>
       role !== append.turns[i]?.role ||
-      (content !== append.turns[i]?.content && content !== sent[i]?.content),
+      (content !== append.turns[i]?.content && content !== unredacted[i]?.content),
   )
   if (differs >= 0) throw gap(`Turn ${append.at + differs} is stored with another role or content.`)
-  const transcript = stored.concat(append.turns.slice(known.length).map(onlyTurn))
+  const transcript = before.concat(append.turns.slice(overlap.length).map(onlyTurn))
   if (transcript.length > transcriptTurnsMax) {
     const message = `would make a transcript of more than ${transcriptTurnsMax} turns`
     throw invalidRequest([{ field: 'appendTranscript.turns', message }])

@@ -16,7 +16,7 @@ export interface Redactions {
   /** For each turn to append, since a repeated request may have only some that are new. */
   appended?: RedactionCounts[]
   /** The turns before redaction, to compare with turns that were stored before redaction was enabled. Never stored. */
-  sent?: readonly Turn[]
+  unredacted?: readonly Turn[]
 }
 
 interface Redaction {
@@ -94,19 +94,19 @@ function* redactMembers<Members extends object>(
   counts?: RedactionCounts,
 ): Work<Members> {
   yield
-  const stored: [string, unknown][] = []
+  const entries: [string, unknown][] = []
   for (const name of Object.keys(rules) as (keyof Members & string)[]) {
     const value = members[name]
     const rule = rules[name]
     if (value === undefined) continue
-    if (!value || rule === 'keep') stored.push([name, value])
-    else if (rule === 'number') stored.push([name, keptNumber(String(value), redaction.settings)])
+    if (!value || rule === 'keep') entries.push([name, value])
+    else if (rule === 'number') entries.push([name, keptNumber(String(value), redaction.settings)])
     else if (rule === 'redact')
-      stored.push([name, yield* redactInto(counts ?? partOf(name, redaction), value, redaction)])
-    else stored.push([name, yield* rule(value, redaction)])
+      entries.push([name, yield* redactInto(counts ?? partOf(name, redaction), value, redaction)])
+    else entries.push([name, yield* rule(value, redaction)])
   }
   // Each member has a rule, so none of those that the type names is missing.
-  return Object.fromEntries(stored) as Members
+  return Object.fromEntries(entries) as Members
 }
 
 function redactInto<Value>(counts: RedactionCounts, value: Value, { redact }: Redaction): Work<Value> {
@@ -123,9 +123,9 @@ function partOf(part: string, { redactions: { parts } }: Redaction): RedactionCo
 function redactEach<Item extends object>(part: string, rules: Rules<Item>) {
   return function* (items: Item[], redaction: Redaction): Work<Item[]> {
     const counts = partOf(part, redaction)
-    const redacted: Item[] = []
-    for (const item of items) redacted.push(yield* redactMembers(item, rules, redaction, counts))
-    return redacted
+    const redactedItems: Item[] = []
+    for (const item of items) redactedItems.push(yield* redactMembers(item, rules, redaction, counts))
+    return redactedItems
   }
 }
 
@@ -133,15 +133,15 @@ function* redactAppended(
   { at, turns }: { at: number; turns: Turn[] },
   redaction: Redaction,
 ): Work<{ at: number; turns: Turn[] }> {
-  const redacted: Turn[] = []
+  const redactedTurns: Turn[] = []
   const appended: RedactionCounts[] = []
   for (const turn of turns) {
     const counts: RedactionCounts = {}
-    redacted.push(yield* redactMembers(turn, turnRules, redaction, counts))
+    redactedTurns.push(yield* redactMembers(turn, turnRules, redaction, counts))
     appended.push(counts)
   }
-  Object.assign(redaction.redactions, { appended, sent: turns })
-  return { at, turns: redacted }
+  Object.assign(redaction.redactions, { appended, unredacted: turns })
+  return { at, turns: redactedTurns }
 }
 
 function* redactMetadata(
@@ -150,8 +150,8 @@ function* redactMetadata(
 ): Work<Record<string, unknown>> {
   const members: [string, unknown][] = []
   for (const [key, value] of Object.entries(metadata)) {
-    const redacted = yield* redactInto(partOf(metadataPart(key), redaction), { [key]: value }, redaction)
-    members.push(...Object.entries(redacted))
+    const part = yield* redactInto(partOf(metadataPart(key), redaction), { [key]: value }, redaction)
+    members.push(...Object.entries(part))
   }
   return Object.fromEntries(members)
 }
@@ -173,11 +173,11 @@ export function sumOf(counts: Iterable<RedactionCounts>): RedactionCounts {
 
 /** Reads the counts of an export. */
 export function readCounts(counts: Readonly<Record<string, unknown>> | null): RedactionCounts {
-  const known = redactionKinds.flatMap((kind) => {
+  const entries = redactionKinds.flatMap((kind) => {
     const count = counts?.[kind]
     return Number.isSafeInteger(count) ? [[kind, count]] : []
   })
-  return Object.fromEntries(known)
+  return Object.fromEntries(entries)
 }
 
 /** The counts as they are stored; null if there are none. */

@@ -7,7 +7,7 @@ interface RequestIngestOptions {
   ingest: Pick<Ingest, 'put' | 'putAll'>
   /** Queues recordings to be fetched, if the project keeps them. */
   recordings: {
-    named(projectId: number, id: string, recording: { sourceId: null; url: string }): Promise<void>
+    enqueue(projectId: number, id: string, recording: { sourceId: null; url: string }): Promise<void>
   }
 }
 
@@ -21,9 +21,9 @@ export class RequestIngest {
 
   /** @throws as `Ingest.put` */
   async put(projectId: number, id: string, change: CallChange, admit?: Admit): ReturnType<Ingest['put']> {
-    const written = await this.#options.ingest.put(projectId, id, change, admit)
+    const call = await this.#options.ingest.put(projectId, id, change, admit)
     await this.#queueRecording(projectId, id, change)
-    return written
+    return call
   }
 
   /** As `Ingest.putAll`. */
@@ -47,6 +47,6 @@ export class RequestIngest {
 
   async #queueRecording(projectId: number, id: string, { details }: CallChange): Promise<void> {
     const url = details?.recordingUrl
-    if (url) await this.#options.recordings.named(projectId, id, { sourceId: null, url })
+    if (url) await this.#options.recordings.enqueue(projectId, id, { sourceId: null, url })
   }
 }

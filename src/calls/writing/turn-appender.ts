@@ -90,7 +90,7 @@ export class TurnAppender {
     const newWords = words.of({ ...wordless, transcript: appendTranscript.turns })
     const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
     // Matches only if this batch has written the head.
-    const written = sql`calls where seq = ${call.seq} and change_seq = ${changeSeq}`
+    const ownHead = sql`calls where seq = ${call.seq} and change_seq = ${changeSeq}`
     const { changed } = await write.batch({
       number: sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`,
       changed: write.all<{ seq: number }>(sql`
@@ -100,15 +100,15 @@ export class TurnAppender {
         where seq = ${call.seq} and change_seq = ${call.changeSeq} returning seq`),
       part: sql`
         insert into call_parts (seq, turn_count, turns, words, updated_at)
-        select seq, ${turnCount}, ${turns}, ${newWords}, ${servedUpdatedAt} from ${written}`,
+        select seq, ${turnCount}, ${turns}, ${newWords}, ${servedUpdatedAt} from ${ownHead}`,
       // If all words of the call are there, these are added.
       words: sql`
         insert into calls_without_words (seq, project_id, due_at)
-        select seq, ${projectId}, ${time + indexedAfterMs} from ${written}
+        select seq, ${projectId}, ${time + indexedAfterMs} from ${ownHead}
         on conflict (seq) do update set words = words || ${newWords}`,
       document: call.hasParts
         ? []
-        : [sql`update call_documents set has_parts = true where seq = (select seq from ${written})`],
+        : [sql`update call_documents set has_parts = true where seq = (select seq from ${ownHead})`],
     })
     // The call has changed since it was read, or was deleted.
     return changed.length > 0 ? document : null

@@ -44,13 +44,13 @@ export async function readProjectSizes(read: ReadDatabase): Promise<ProjectSize[
 const nothing = { items: 0, chunks: 0, recordings: 0, recordingBytes: 0, callBytes: 0, itemBytes: 0 }
 
 function sizeColumns(projectId: number) {
-  const counted = (table: string) =>
+  const countOf = (table: string) =>
     sql<number>`(select count(*) from (
       select 1 from ${sql.raw(table)} where project_id = ${projectId} limit ${countedMax}))`
   return {
-    items: counted('knowledge_items'),
-    chunks: counted('chunks'),
-    recordings: counted('recordings'),
+    items: countOf('knowledge_items'),
+    chunks: countOf('chunks'),
+    recordings: countOf('recordings'),
     recordingBytes: sql<number>`(select coalesce(sum(bytes), 0) from (
       select bytes from recordings where project_id = ${projectId} limit ${countedMax}))`,
     callBytes: sql<number>`(select coalesce(avg(octet_length(document)), 0) from call_documents where seq in (

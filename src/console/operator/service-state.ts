@@ -63,7 +63,7 @@ export interface ServiceStateParts {
 export class ServiceState {
   readonly #parts: Core & ServiceStateParts
   readonly #startedAt: number
-  #kept: { at: number; answer: Promise<ServiceAnswer> } | null = null
+  #cached: { at: number; answer: Promise<ServiceAnswer> } | null = null
 
   constructor(core: Core, parts: ServiceStateParts) {
     this.#parts = { ...core, ...parts }
@@ -72,12 +72,12 @@ export class ServiceState {
 
   read(): Promise<ServiceAnswer> {
     const now = this.#parts.now()
-    if (this.#kept && Math.abs(now - this.#kept.at) < keptForMs) return this.#kept.answer
+    if (this.#cached && Math.abs(now - this.#cached.at) < keptForMs) return this.#cached.answer
     const answer = this.#read(now)
-    this.#kept = { at: now, answer }
+    this.#cached = { at: now, answer }
     answer.catch(() => {
       // The next request tries again.
-      this.#kept = null
+      this.#cached = null
     })
     return answer
   }
@@ -106,7 +106,7 @@ export class ServiceState {
 
   async #queues(): Promise<Queue[]> {
     const { readForConsole: read } = this.#parts.database
-    const waiting = async (name: Queue['name'], times: SQL): Promise<Queue> => {
+    const queueOf = async (name: Queue['name'], times: SQL): Promise<Queue> => {
       const [row] = await read
         .select({ waiting: sql<number>`count(*)`, oldest: sql<number | null>`min(at)` })
         .from(sql`(${times} limit ${waitingMax})`)
@@ -117,11 +117,11 @@ export class ServiceState {
       }
     }
     return [
-      await waiting('webhooks', sql`select at from webhook_queue where not is_sent`),
-      await waiting('analyses', sql`select due_at as at from analysis_queue`),
-      await waiting('recordings', sql`select since as at from recording_fetches where due_at is not null`),
-      await waiting('chunks', sql`select null as at from chunks where embedding_space is null`),
-      await waiting('erasures', sql`select requested_at as at from erasures where done_at is null`),
+      await queueOf('webhooks', sql`select at from webhook_queue where not is_sent`),
+      await queueOf('analyses', sql`select due_at as at from analysis_queue`),
+      await queueOf('recordings', sql`select since as at from recording_fetches where due_at is not null`),
+      await queueOf('chunks', sql`select null as at from chunks where embedding_space is null`),
+      await queueOf('erasures', sql`select requested_at as at from erasures where done_at is null`),
     ]
   }
 

@@ -15,9 +15,9 @@ export function toChunkRows(text: string, name: string): ChunkRows {
   const stems = new Map<string, string>()
   const wordsOf = (part: string) =>
     indexedWords(part).map((word) => {
-      const known = stems.get(word) ?? ` ${stemOf(clip(foldText(word)))}`
-      stems.set(word, known)
-      return known
+      const stem = stems.get(word) ?? ` ${stemOf(clip(foldText(word)))}`
+      stems.set(word, stem)
+      return stem
     })
   const chunks = splitIntoChunks(text).map((chunk) => {
     const words = wordsOf(`${name} ${chunk.heading ?? ''} ${chunk.text}`)

@@ -79,14 +79,14 @@ function mergeTiny(pieces: Piece[]): Piece[] {
   return mergeNeighbours(forward, (_, next) => charsOf(next) < chunkCharsMin)
 }
 
-function mergeNeighbours(pieces: Piece[], wanted: (piece: Piece, next: Piece) => boolean): Piece[] {
-  const merged: Piece[] = []
+function mergeNeighbours(pieces: Piece[], shouldMerge: (piece: Piece, next: Piece) => boolean): Piece[] {
+  const groups: Piece[] = []
   for (const next of pieces) {
-    const piece = merged.at(-1)
-    if (piece && wanted(piece, next) && belongTogether(piece, next)) piece.end = next.end
-    else merged.push(next)
+    const piece = groups.at(-1)
+    if (piece && shouldMerge(piece, next) && belongTogether(piece, next)) piece.end = next.end
+    else groups.push(next)
   }
-  return merged
+  return groups
 }
 
 function belongTogether(piece: Piece, next: Piece): boolean {

@@ -9,7 +9,7 @@ const block =
 const link = `!?\\[(?<label>[^[\\]\\n]*)\\]\\([ \\t]*(?<target><[^<>\\n]{0,2000}>|[^\\s()]{0,2000})(?:[ \\t]+["'][^"'\\n]{0,500}["'])?[ \\t]*\\)`
 
 /** What is left out, and code, which is kept whole. Of alternatives that match at one place, the first counts. */
-const hidden = new RegExp(
+const hiddenPart = new RegExp(
   [fence, code, '(?<comment><!--)', '^[ \\t]*(?<template>\\{%[^\\n]*%\\})[ \\t]*$', statement, block].join(
     '|',
   ),
@@ -35,7 +35,7 @@ export function passageText(text: string): string {
   const start = frontMatterEnd(text)
   // A byte order mark alone ends at 1.
   const body = start > 1 ? text.slice(start).replace(leadingLines, '') : text.slice(start)
-  const read = mayHoldHidden.test(body) ? withoutMarks(body, hidden) : body
+  const read = mayHoldHidden.test(body) ? withoutMarks(body, hiddenPart) : body
   // If nothing remains, the whole text is searched.
   return read.trim() === '' ? text : read
 }

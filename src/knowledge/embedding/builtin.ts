@@ -74,14 +74,14 @@ class Features {
   vectorOf(text: string): Float32Array {
     this.#counts.fill(0)
     this.#sums.fill(0)
-    const folded = foldText(text.slice(0, textCharsMax)).slice(0, textCharsMax)
-    for (let start = 0, end = 0; start < folded.length; start = end) {
-      const script = scripts[folded.charCodeAt(start)]
-      while (end < folded.length && scripts[folded.charCodeAt(end)] === script) end++
-      if (script === unspaced) this.#addRun(folded.slice(start, end))
+    const foldedText = foldText(text.slice(0, textCharsMax)).slice(0, textCharsMax)
+    for (let start = 0, end = 0; start < foldedText.length; start = end) {
+      const script = scripts[foldedText.charCodeAt(start)]
+      while (end < foldedText.length && scripts[foldedText.charCodeAt(end)] === script) end++
+      if (script === unspaced) this.#addRun(foldedText.slice(start, end))
       if (script !== spaced) continue
       for (let at = start; at < end; at += wordCharsMax) {
-        this.#addWord(folded.slice(at, Math.min(end, at + wordCharsMax)))
+        this.#addWord(foldedText.slice(at, Math.min(end, at + wordCharsMax)))
       }
     }
     const norm = Math.sqrt(this.#sums.reduce((squares, sum) => squares + sum * sum, 0))

@@ -67,8 +67,8 @@ export class Circuit {
   async run<T>(kind: EmbeddingKind, signal: AbortSignal, request: () => Promise<T>): Promise<T> {
     if (signal.aborted) throw new RequestFailure('cancelled')
     const inSlot = () => this.#slots[kind].execute(() => this.#unlessResting(request), signal)
-    const sent = this.#retries[kind].execute(inSlot, signal)
-    return unlessAborted(sent, signal, () => new RequestFailure('cancelled')).catch((error) => {
+    const response = this.#retries[kind].execute(inSlot, signal)
+    return unlessAborted(response, signal, () => new RequestFailure('cancelled')).catch((error) => {
       throw isBulkheadRejectedError(error) ? new RequestFailure('crowded') : error
     })
   }

@@ -53,12 +53,12 @@ export class EarlyEmbedder {
     signal: AbortSignal,
   ): Promise<void> {
     const { embedder } = this.#parts
-    const left = [...texts]
+    const queue = [...texts]
     const embedSome = async () => {
-      while (left.length > 0 && !signal.aborted) {
-        const batch = left.splice(0, embedder.batchTextsMax)
-        const made = await embedder.embed(batch, 'document', signal)
-        for (const [at, vector] of made.entries()) vectors.set(batch[at] ?? '', vector)
+      while (queue.length > 0 && !signal.aborted) {
+        const batch = queue.splice(0, embedder.batchTextsMax)
+        const batchVectors = await embedder.embed(batch, 'document', signal)
+        for (const [at, vector] of batchVectors.entries()) vectors.set(batch[at] ?? '', vector)
       }
     }
     await Promise.all(Array.from({ length: embedder.batchesAtOnce }, embedSome))

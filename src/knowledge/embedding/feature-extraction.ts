@@ -57,7 +57,7 @@ function urlOf({ model, endpoint }: FeatureExtractionOptions): URL {
 
 /** A fetch that throws a RequestFailure for every answer that cannot hold vectors. */
 function checkedFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
-  const checked = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+  const checkedRequest = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
     // Texts go to the configured address and nowhere else.
     const response = await fetch(input, { ...init, redirect: 'manual' }).catch((error) => {
       throw new RequestFailure('network', { detail: networkCode(error) })
@@ -66,5 +66,5 @@ function checkedFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
     if (!answer.ok) throw await failureOf(answer)
     return answer
   }
-  return Object.assign(checked, { preconnect: fetch.preconnect })
+  return Object.assign(checkedRequest, { preconnect: fetch.preconnect })
 }

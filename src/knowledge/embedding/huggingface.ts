@@ -97,11 +97,11 @@ export class HuggingFaceEmbedder implements Embedder {
     try {
       const startedAt = performance.now()
       const vectors = await this.#circuit.run(kind, signal, () => this.#request(inputs, kind, signal))
-      if (kind === 'document') this.#batchSize.answered(inputs.length, performance.now() - startedAt)
+      if (kind === 'document') this.#batchSize.noteAnswer(inputs.length, performance.now() - startedAt)
       return vectors
     } catch (error) {
       if (!(error instanceof RequestFailure) || !error.isBatchAtFault || inputs.length === 1) throw error
-      if (error.kind === 'timeout') this.#batchSize.timedOut(inputs.length)
+      if (error.kind === 'timeout') this.#batchSize.noteTimeout(inputs.length)
       isTooLarge = error.kind === 'tooLarge'
     }
     // The server takes fewer or shorter texts at once than were sent.
@@ -109,7 +109,7 @@ export class HuggingFaceEmbedder implements Embedder {
     const first = await this.#embedBatch(inputs.slice(0, half), kind, signal)
     const vectors = first.concat(await this.#embedBatch(inputs.slice(half), kind, signal))
     // Otherwise one of the texts was too long, however few are sent with it.
-    if (isTooLarge) this.#batchSize.refused(inputs.length)
+    if (isTooLarge) this.#batchSize.noteRefusal(inputs.length)
     return vectors
   }
 
@@ -123,7 +123,7 @@ export class HuggingFaceEmbedder implements Embedder {
       const vectors = readVectors(answer, expected)
       this.#dimensions ??= vectors[0]?.length ?? null
       report(null)
-      if (kind === 'document') this.#atOnce.answered(inputs, performance.now() - startedAt)
+      if (kind === 'document') this.#atOnce.noteAnswer(inputs, performance.now() - startedAt)
       return vectors
     } catch (error) {
       const failure = error instanceof RequestFailure ? error : new RequestFailure('malformed')
@@ -152,19 +152,19 @@ class BatchSize {
     return this.#texts
   }
 
-  timedOut(sent: number): void {
+  noteTimeout(textCount: number): void {
     // Half of what was sent, so that several timed-out requests of one size halve it only once.
-    this.#texts = Math.max(1, Math.min(this.#texts, sent >> 1))
+    this.#texts = Math.max(1, Math.min(this.#texts, textCount >> 1))
   }
 
   /** More texts than the server takes at once. */
-  refused(sent: number): void {
-    this.#max = Math.max(1, Math.min(this.#max, sent >> 1))
+  noteRefusal(textCount: number): void {
+    this.#max = Math.max(1, Math.min(this.#max, textCount >> 1))
     this.#texts = Math.min(this.#texts, this.#max)
   }
 
-  answered(sent: number, durationMs: number): void {
-    const isFull = sent >= this.#texts
+  noteAnswer(textCount: number, durationMs: number): void {
+    const isFull = textCount >= this.#texts
     if (isFull && durationMs < this.#timeoutMs * quickShare)
       this.#texts = Math.min(this.#max, this.#texts * 2)
   }
@@ -182,13 +182,13 @@ class RequestsAtOnce {
     return this.#requests
   }
 
-  answered(inputs: readonly string[], durationMs: number): void {
+  noteAnswer(inputs: readonly string[], durationMs: number): void {
     const msPerChar = durationMs / inputs.reduce((sum, { length }) => sum + length, 1)
     this.#msPerCharMin = Math.min(this.#msPerCharMin, msPerChar)
-    const queued = this.#requests * (1 - this.#msPerCharMin / msPerChar)
+    const queueLength = this.#requests * (1 - this.#msPerCharMin / msPerChar)
     // One request in the queue is wanted.
-    if (queued < 0.5) this.#requests = Math.min(requestsMax, this.#requests + 1)
-    else if (queued > 1.5) this.#requests = Math.max(requestsMin, this.#requests - 1)
+    if (queueLength < 0.5) this.#requests = Math.min(requestsMax, this.#requests + 1)
+    else if (queueLength > 1.5) this.#requests = Math.max(requestsMin, this.#requests - 1)
   }
 }
 

@@ -26,8 +26,8 @@ export function traitsOf(model: string): ModelTraits {
 /** The text to send: with its prefix, without lone surrogates, which JSON parsers refuse, and never empty. */
 export function prepareInput(text: string, kind: EmbeddingKind, traits: ModelTraits): string {
   const prefixed = (kind === 'query' ? traits.query : traits.document) + text.toWellFormed()
-  const sent = traits.tokensMax === null ? prefixed : truncate(prefixed, traits.tokensMax - 2)
-  return sent === '' ? ' ' : sent
+  const input = traits.tokensMax === null ? prefixed : truncate(prefixed, traits.tokensMax - 2)
+  return input === '' ? ' ' : input
 }
 
 /**

@@ -39,13 +39,13 @@ export async function readDocx(bytes: Uint8Array): Promise<Converted> {
  * @returns the text of one entry; null if the archive has no entry of this name
  * @throws FileRefusal
  */
-async function checkArchive(bytes: Uint8Array, wanted: string): Promise<string | null> {
+async function checkArchive(bytes: Uint8Array, wantedPart: string): Promise<string | null> {
   const archive = await JSZip.loadAsync(bytes).catch((error: Error) => {
     throw /encrypted/i.test(error.message) ? unreadable('The file is password-protected.') : damaged()
   })
   let leftBytes = expandedBytesMax
   for (const entry of Object.values(archive.files)) leftBytes -= await expandedBytes(entry, leftBytes)
-  return (await archive.file(wanted)?.async('string')) ?? null
+  return (await archive.file(wantedPart)?.async('string')) ?? null
 }
 
 /** Counts the bytes as they are expanded, and stops when there are too many. */

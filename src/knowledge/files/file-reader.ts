@@ -58,14 +58,14 @@ export class FileReader {
     const { byteLength } = file.bytes
     if (byteLength > limits.file.most) throw fileTooLarge()
     const isShortText = fileKind(file.name) === 'text' && byteLength <= inlineBytesMax
-    if (!isShortText) return await answered(this.#queued(() => this.#thread.ask('readFile', file)))
+    if (!isShortText) return await answerOf(this.#queued(() => this.#thread.ask('readFile', file)))
     const { readFile } = await import('./read-file.ts')
-    return await answered(readFile(file))
+    return await answerOf(readFile(file))
   }
 
   /** Reads the part `file` of a form. @throws as `read`, and invalid_request */
   async readForm(projectId: number, type: string, body: Uint8Array): Promise<FormFile> {
-    return await answered(this.#queued(() => this.#thread.ask('readForm', type, body), projectId))
+    return await answerOf(this.#queued(() => this.#thread.ask('readForm', type, body), projectId))
   }
 
   /** Whether the next file would be refused. */
@@ -120,7 +120,7 @@ function cpuMs(): number {
 }
 
 /** Turns refusals into answers. A refusal from the thread arrives as a code and a message. */
-async function answered<Value>(reading: Promise<Value>): Promise<Value> {
+async function answerOf<Value>(reading: Promise<Value>): Promise<Value> {
   try {
     return await reading
   } catch (error) {

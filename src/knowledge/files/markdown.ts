@@ -11,7 +11,7 @@ const lengthOfTagMax = 2_000
 const absoluteLink = /^(?:https?:|mailto:|tel:)[^\s()]+$/i
 /** At the start of a line, these would be read as a heading, a quotation, a list or a rule. */
 const structure = /^(\s*)(#{1,6}(?=\s)|>|[-+*](?=\s)|={3,}|-{3,}|`{3,}|~{3,})/gm
-const numbered = /^(\s*\d{1,9})([.)])(?=\s)/gm
+const listNumber = /^(\s*\d{1,9})([.)])(?=\s)/gm
 
 /**
  * Parses a page. Adds the tags that HTML lets authors leave out, because the parser needs them.
@@ -68,7 +68,7 @@ export function toMarkdown(root: HTMLElement): string {
   })
   addTables(turndown)
   // The library escapes every mark, but `snake\_case` can be neither read aloud nor found.
-  turndown.escape = (text) => text.replace(structure, '$1\\$2').replace(numbered, '$1\\$2')
+  turndown.escape = (text) => text.replace(structure, '$1\\$2').replace(listNumber, '$1\\$2')
   return turndown.turndown(root)
 }
 
@@ -81,9 +81,9 @@ function addTables(turndown: TurndownService): void {
   const isLayout = (node: Node) => {
     const table = elementOf(node).closest('table')
     if (!table) return true
-    const known = layouts.get(table) ?? table.querySelector('table') !== null
-    layouts.set(table, known)
-    return known
+    const hasTables = layouts.get(table) ?? table.querySelector('table') !== null
+    layouts.set(table, hasTables)
+    return hasTables
   }
   turndown.addRule('cell', {
     filter: ['th', 'td'],

@@ -12,7 +12,7 @@ const framedPagesMin = 4
 /** A number alone, or as in `Page 3 of 10`. */
 const pageNumber = /^\P{L}{0,3}\p{L}{0,8}\P{L}{0,3}\d+(?:\P{L}{1,3}\p{L}{0,8}\P{L}{1,3}\d+)?\P{L}{0,3}$/u
 const bullet = /^[•●○▪▫■□◦‣⁃∙·–—*-]\s+(?=\S)/
-const numbered = /^(?:\d{1,3}|[a-z])[.)]\s+\S/
+const listNumber = /^(?:\d{1,3}|[a-z])[.)]\s+\S/
 /** At the start of a paragraph, these would be read as a heading, a quotation or a rule. */
 const structure = /^(?=#{1,6}\s|>|={3,}|-{3,}|`{3,}|~{3,})/
 
@@ -79,10 +79,10 @@ function addLine(line: Line, before: Line | null, { bodySize, leading }: Measure
     else blocks.push({ kind: 'heading', size, text, y: line.y })
     return
   }
-  const isItem = bullet.test(text) || numbered.test(text)
+  const isItem = bullet.test(text) || listNumber.test(text)
   const goesOn = last && (last.kind === 'paragraph' || last.kind === 'item') && !isItem
   if (goesOn && (isNear || (before === null && /^\p{Ll}/u.test(text) && !/[.!?:]$/.test(last.text)))) {
-    last.text = joined(last.text, text)
+    last.text = joinLines(last.text, text)
     return
   }
   blocks.push({ kind: isItem ? 'item' : 'paragraph', size, text, y: line.y })
@@ -95,7 +95,7 @@ function isBelow(line: Line, before: Line, leading: number): boolean {
 }
 
 /** Joins two lines, and the parts of a hyphenated word. */
-function joined(text: string, next: string): string {
+function joinLines(text: string, next: string): string {
   const isDivided = /\p{Ll}[-\u00ad]$/u.test(text) && /^\p{Ll}/u.test(next)
   return isDivided ? text.slice(0, -1) + next : `${text} ${next}`
 }
@@ -118,7 +118,7 @@ function textOf({ cells }: Line): string {
 /** The pages without page numbers, headers and footers. */
 function withoutFrame(pages: readonly Line[][], bodySize: number): Line[][] {
   if (pages.length < framedPagesMin) return [...pages]
-  const seen = new Map<string, number>()
+  const counts = new Map<string, number>()
   // A page keeps its middle, since everything on a short page may also be on others.
   const edgesOf = (lines: Line[]) =>
     lines.filter(
@@ -126,10 +126,10 @@ function withoutFrame(pages: readonly Line[][], bodySize: number): Line[][] {
     )
   const signOf = (line: Line) => textOf(line).replace(pageNumber, '#')
   for (const lines of pages) {
-    for (const sign of new Set(edgesOf(lines).map(signOf))) seen.set(sign, (seen.get(sign) ?? 0) + 1)
+    for (const sign of new Set(edgesOf(lines).map(signOf))) counts.set(sign, (counts.get(sign) ?? 0) + 1)
   }
   return pages.map((lines) => {
-    const frame = edgesOf(lines).filter((line) => (seen.get(signOf(line)) ?? 0) > pages.length / 2)
+    const frame = edgesOf(lines).filter((line) => (counts.get(signOf(line)) ?? 0) > pages.length / 2)
     return lines.filter((line) => !frame.includes(line))
   })
 }

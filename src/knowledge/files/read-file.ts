@@ -35,11 +35,11 @@ export async function readFile({ name, bytes }: FileContent): Promise<FileText> 
   const { title, description, text } = await convert(kind, bytes)
   if (text.trim() === '') throw unreadable(noText(kind))
   const own = toItemName(
-    meant(/\.rst$/i.test(name) ? (underlinedTitle.exec(text)?.[1] ?? null) : title) ?? '',
+    realText(/\.rst$/i.test(name) ? (underlinedTitle.exec(text)?.[1] ?? null) : title) ?? '',
   )
   return {
     name: own || documentName(text) || toItemName(titleOfFile(name).toWellFormed()) || 'File',
-    description: [...withoutHidden(meant(description) ?? frontMatterValue(text, 'description') ?? '')]
+    description: [...withoutHidden(realText(description) ?? frontMatterValue(text, 'description') ?? '')]
       .slice(0, descriptionCharsMax)
       .join(''),
     text,
@@ -66,7 +66,7 @@ function toItemName(title: string): string {
 }
 
 /** A title or a description; null if its author has not written it. */
-function meant(text: string | null): string | null {
+function realText(text: string | null): string | null {
   return text === null || placeholder.test(text.trim()) ? null : text
 }
 
@@ -83,8 +83,8 @@ async function convert(kind: FileKind, bytes: Uint8Array): Promise<Converted> {
     return { title: null, description: null, text }
   }
   try {
-    const converted = await converters[kind](bytes)
-    return { ...converted, text: converted.text.replaceAll('\0', '').toWellFormed() }
+    const conversion = await converters[kind](bytes)
+    return { ...conversion, text: conversion.text.replaceAll('\0', '').toWellFormed() }
   } catch (error) {
     if (error instanceof FileRefusal) throw error
     const isDeep = error instanceof RangeError && /call stack/i.test(error.message)

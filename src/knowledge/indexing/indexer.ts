@@ -57,9 +57,9 @@ export class Indexer {
    */
   settle(projectId: number, labels: readonly number[], timeoutMs: number): Promise<boolean> {
     this.#leases.hold(projectId, labels)
-    const settled = this.#waiters.wait(labels, timeoutMs)
+    const settling = this.#waiters.wait(labels, timeoutMs)
     this.wake(projectId)
-    return settled
+    return settling
   }
 
   /** Embeds the project's due chunks in the background, once more if a run is under way. */
@@ -164,7 +164,7 @@ export class Indexer {
     const { batchTextsMax } = this.#parts.embedder
     const batchesMax = this.#parts.embedder.batchesAtOnce - underWay.length
     if (batchesMax <= 0) return []
-    const held = this.#leases.heldIn(projectId)
+    const ownLabels = this.#leases.heldIn(projectId)
     const now = this.#parts.now()
     const farthest = now + waitMsMax
     const rows = await this.#store(projectId).read.all<PendingChunk>(sql`
@@ -173,12 +173,12 @@ export class Indexer {
       where chunks.project_id = ${projectId} and embedding_space is null
         and (next_attempt_at <= ${now} or next_attempt_at > ${farthest})
         and (coalesce(leased_until, 0) <= ${now} or leased_until > ${farthest}
-          or label in (select value from json_each(${JSON.stringify([...held])})))
+          or label in (select value from json_each(${JSON.stringify([...ownLabels])})))
         and label not in (select value from json_each(${JSON.stringify(underWay.flatMap(labelsOf))}))
       order by next_attempt_at, label limit ${batchTextsMax * batchesMax}`)
-    const wanted = inBatches(rows, batchTextsMax).slice(0, batchesMax).flat()
-    await this.#leases.take(projectId, labelsOf(wanted))
-    const leased = wanted.filter(({ label }) => held.has(label))
+    const due = inBatches(rows, batchTextsMax).slice(0, batchesMax).flat()
+    await this.#leases.take(projectId, labelsOf(due))
+    const leased = due.filter(({ label }) => ownLabels.has(label))
     return inBatches(leased, batchTextsMax)
   }
 
@@ -224,14 +224,14 @@ export class Indexer {
   async #storeVectors(projectId: number, batch: PendingChunk[], vectors: Float32Array[]): Promise<void> {
     const { write } = this.#store(projectId)
     const bytes = (vectors[0]?.length ?? 0) * Float32Array.BYTES_PER_ELEMENT
-    const joined = Buffer.concat(vectors.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
+    const vectorBytes = Buffer.concat(vectors.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
     const labels = JSON.stringify(labelsOf(batch))
     const { raised, written } = await write.batch({
       raised: write.all<{ version: number }>(sql`
         update ${projects} set knowledge_version = knowledge_version + 1 where id = ${projectId}
         returning knowledge_version as version`),
       written: write.all<{ label: number }>(sql`
-        update ${chunks} set embedding = substr(${joined}, key * ${bytes} + 1, ${bytes}),
+        update ${chunks} set embedding = substr(${vectorBytes}, key * ${bytes} + 1, ${bytes}),
           embedding_space = ${this.#parts.embedder.space}, attempts = 0, refusals = 0,
           next_attempt_at = null, last_error = null, leased_until = null
         from json_each(${labels}) where label = value and +project_id = ${projectId} returning label`),
@@ -242,10 +242,10 @@ export class Indexer {
   async #postpone(projectId: number, batch: PendingChunk[], error: unknown): Promise<void> {
     const attempt = Math.max(...batch.map(({ attempts }) => attempts)) + 1
     this.#logFailure({ projectId, chunks: batch.length, attempt, error })
-    const { retryAfterMs: asked = 0, mayBeText = false } = error instanceof EmbeddingError ? error : {}
+    const { retryAfterMs = 0, mayBeText = false } = error instanceof EmbeddingError ? error : {}
     const backoff = Math.min(retryDelayMsMax, retryDelayMsMin * 2 ** (attempt - 1))
     const { random = Math.random } = this.#parts
-    const delayMs = Math.min(waitMsMax, Math.max(asked, backoff * (0.5 + random() / 2)))
+    const delayMs = Math.min(waitMsMax, Math.max(retryAfterMs, backoff * (0.5 + random() / 2)))
     await this.#store(projectId).write.run(sql`
       update ${chunks} set attempts = attempts + 1, refusals = refusals + ${mayBeText ? 1 : 0}, last_error = ${reasonOf(error).slice(0, errorCharsMax)},
         next_attempt_at = ${this.#parts.now() + Math.round(delayMs)}, leased_until = null

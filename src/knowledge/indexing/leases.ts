@@ -27,29 +27,29 @@ export class Leases {
 
   /** The labels held in a project. */
   heldIn(projectId: number): Set<number> {
-    const held = this.#held.get(projectId) ?? new Set()
-    this.#held.set(projectId, held)
-    return held
+    const labels = this.#held.get(projectId) ?? new Set()
+    this.#held.set(projectId, labels)
+    return labels
   }
 
   /** Remembers chunks that this process has stored with a lease. */
   hold(projectId: number, labels: readonly number[]): void {
-    const held = this.heldIn(projectId)
-    if (held.size + labels.length > heldMax) return
-    for (const label of labels) held.add(label)
+    const ownLabels = this.heldIn(projectId)
+    if (ownLabels.size + labels.length > heldMax) return
+    for (const label of labels) ownLabels.add(label)
   }
 
   /** Leases those of the chunks that no process holds. When several processes try, one gets each chunk. */
   async take(projectId: number, labels: readonly number[]): Promise<void> {
-    const held = this.heldIn(projectId)
-    const free = labels.filter((label) => !held.has(label))
+    const ownLabels = this.heldIn(projectId)
+    const free = labels.filter((label) => !ownLabels.has(label))
     if (free.length === 0) return
     const now = this.#parts.now()
-    const taken = await this.#parts.store(projectId).write.all<{ label: number }>(sql`
+    const rows = await this.#parts.store(projectId).write.all<{ label: number }>(sql`
       update ${chunks} set leased_until = ${now + this.#parts.leaseMs} where label in (
         select value from json_each(${JSON.stringify(free)})) and embedding_space is null
         and (coalesce(leased_until, 0) <= ${now} or leased_until > ${now + waitMsMax}) returning label`)
-    for (const { label } of taken) held.add(label)
+    for (const { label } of rows) ownLabels.add(label)
   }
 
   /** Extends the project's leases at intervals, until the returned function is called. */
@@ -59,8 +59,8 @@ export class Leases {
   }
 
   release(projectId: number, labels: Iterable<number>): void {
-    const held = this.heldIn(projectId)
-    for (const label of labels) held.delete(label)
+    const ownLabels = this.heldIn(projectId)
+    for (const label of labels) ownLabels.delete(label)
   }
 
   /** Ends every lease in the project, whichever process held it. */

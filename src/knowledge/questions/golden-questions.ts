@@ -85,20 +85,20 @@ export class GoldenQuestions {
    * for too many
    */
   async keep(projectId: number, golden: NewGolden, personId: string): Promise<{ query: string }> {
-    const { recordHash, questions: asked, erasure } = this.#parts
+    const { recordHash, questions, erasure } = this.#parts
     const { write } = this.#parts.store(projectId)
-    await asked.flush()
+    await questions.flush()
     const query = await this.#redacted(projectId, golden.query)
-    const kept: Kept = { ...golden, query, projectId, wording: wordingOf(recordHash, projectId, query) }
+    const entry: Entry = { ...golden, query, projectId, wording: wordingOf(recordHash, projectId, query) }
     const id = `gq_${randomBytes(12).toString('hex')}`
     const { replaces = '' } = golden
-    const isOther = sql`project_id = ${projectId} and id = ${replaces} and wording <> ${kept.wording}`
-    const { removed } = await write.batchIf(requirementsOf(kept), {
+    const isOther = sql`project_id = ${projectId} and id = ${replaces} and wording <> ${entry.wording}`
+    const { removed } = await write.batchIf(requirementsOf(entry), {
       ledger: this.#erasing(projectId, sql`exists (select 1 from ${goldenQuestions} where ${isOther})`),
       removed: sql`delete from ${goldenQuestions} where ${isOther}`,
       inserted: sql`
         insert into ${goldenQuestions} (id, project_id, call_id, wording, query, item_seq, created_at, created_by)
-        select ${id}, ${projectId}, ${callOf(kept)}, ${kept.wording}, ${query}, ${itemOf(kept)},
+        select ${id}, ${projectId}, ${callOf(entry)}, ${entry.wording}, ${query}, ${itemOf(entry)},
           ${this.#parts.now()}, ${personId}
         where true
         on conflict (project_id, wording) do update set item_seq = excluded.item_seq`,
@@ -130,36 +130,36 @@ export class GoldenQuestions {
   }
 }
 
-interface Kept extends NewGolden {
+interface Entry extends NewGolden {
   projectId: number
   wording: string
 }
 
-const askedInCall = ({ projectId, wording }: Kept) => sql`
+const askedInCall = ({ projectId, wording }: Entry) => sql`
   from ${questions} where project_id = ${projectId} and wording = ${wording} and call_id is not null`
 
 /** SQL: the call whose words these are: that in which the person saw them, or the last one. */
-function callOf(kept: Kept): SQL {
-  return sql`(select call_id ${askedInCall(kept)} order by call_id = ${kept.callId ?? ''} desc, at desc limit 1)`
+function callOf(entry: Entry): SQL {
+  return sql`(select call_id ${askedInCall(entry)} order by call_id = ${entry.callId ?? ''} desc, at desc limit 1)`
 }
 
 /** SQL: the row number of the item. */
-function itemOf({ projectId, itemId }: Kept): SQL {
+function itemOf({ projectId, itemId }: Entry): SQL {
   return sql`(select seq from ${knowledgeItems} where project_id = ${projectId} and id = ${itemId})`
 }
 
 /** Within the transaction, since a call and its questions may be erased at any moment. */
-function requirementsOf(kept: Kept) {
-  const { projectId, wording, callId = null, keepsWordsOfCall = false } = kept
+function requirementsOf(entry: Entry) {
+  const { projectId, wording, callId = null, keepsWordsOfCall = false } = entry
   const ofProject = sql`select 1 from ${goldenQuestions} where project_id = ${projectId}`
   return [
-    { condition: sql`${itemOf(kept)} is not null`, otherwise: () => notFound('There is no such item.') },
+    { condition: sql`${itemOf(entry)} is not null`, otherwise: () => notFound('There is no such item.') },
     {
-      condition: sql`(${callId} is null or exists (select 1 ${askedInCall(kept)} and call_id = ${callId}))`,
+      condition: sql`(${callId} is null or exists (select 1 ${askedInCall(entry)} and call_id = ${callId}))`,
       otherwise: () => notFound('The question is gone with its call, or was never asked in it.'),
     },
     {
-      condition: sql`(${keepsWordsOfCall ? 1 : 0} or not exists (select 1 ${askedInCall(kept)}))`,
+      condition: sql`(${keepsWordsOfCall ? 1 : 0} or not exists (select 1 ${askedInCall(entry)}))`,
       otherwise: wordsOfCall,
     },
     {

@@ -60,12 +60,12 @@ export class GoldenRuns {
       ranks[seq] = rank
     }
     if (Object.keys(ranks).length === 0) return
-    const [at, found] = [now(), JSON.stringify(ranks)]
+    const [at, ranksJson] = [now(), JSON.stringify(ranks)]
     const newest = sql`select seq from ${goldenRuns} where project_id = ${projectId} order by seq desc limit 1`
     await store(projectId).write.batch({
-      same: sql`update ${goldenRuns} set last_at = ${at} where seq = (${newest}) and ranks = ${found}`,
+      same: sql`update ${goldenRuns} set last_at = ${at} where seq = (${newest}) and ranks = ${ranksJson}`,
       other: sql`insert into ${goldenRuns} (project_id, at, last_at, ranks)
-        select ${projectId}, ${at}, ${at}, ${found} where changes() = 0`,
+        select ${projectId}, ${at}, ${at}, ${ranksJson} where changes() = 0`,
       dropped: sql`delete from ${goldenRuns} where project_id = ${projectId} and seq <= (
         select seq from ${goldenRuns} where project_id = ${projectId} order by seq desc limit 1 offset ${runsMax})`,
     })
@@ -73,23 +73,23 @@ export class GoldenRuns {
 
   async history(projectId: number): Promise<GoldenHistory> {
     const { store, golden } = this.#parts
-    const stored = await store(projectId)
+    const rows = await store(projectId)
       .read.select()
       .from(goldenRuns)
       .where(sql`project_id = ${projectId}`)
       .orderBy(goldenRuns.seq)
-    const runs = stored.map(({ at, lastAt, ranks }) => {
-      const found = Object.values(ranks)
+    const runs = rows.map(({ at, lastAt, ranks }) => {
+      const rankList = Object.values(ranks)
       return {
         at: new Date(at).toISOString(),
         lastAt: new Date(lastAt).toISOString(),
-        questions: found.length,
-        ...sharesOf(found),
+        questions: rankList.length,
+        ...sharesOf(rankList),
       }
     })
     const questions = (await golden.list(projectId)).map(({ seq, ...question }) => ({
       ...question,
-      ranks: stored.map(({ ranks }) => ranks[seq] ?? null),
+      ranks: rows.map(({ ranks }) => ranks[seq] ?? null),
     }))
     return { questions, runs }
   }

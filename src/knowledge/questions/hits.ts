@@ -60,11 +60,11 @@ export async function readPassagesOf(
     left join ${knowledgeItems} as items on items.seq = hit.value ->> 0 and items.project_id = ${projectId}
     left join ${chunks} as chunk on chunk.item_seq = items.seq and chunk.position = hit.value ->> 1
     order by asked.key, hit.key`)
-  const found: FoundPassage[][] = hits.map(() => [])
+  const passages: FoundPassage[][] = hits.map(() => [])
   for (const { place, itemId, itemName, changedAt, ...passage } of rows) {
     const item = itemId === null || itemName === null ? null : { id: itemId, name: itemName }
     const at = changedAt === null ? null : new Date(changedAt).toISOString()
-    found[place]?.push({ ...passage, item, changedAt: at })
+    passages[place]?.push({ ...passage, item, changedAt: at })
   }
-  return found
+  return passages
 }

@@ -87,15 +87,15 @@ export class QuestionChecks {
   async #askGaps(projectId: number, pause: () => Promise<void>): Promise<void> {
     const { search, groups, store, settingsOf, now } = this.#parts
     const { gapCoverage } = await settingsOf(projectId)
-    const found: unknown[] = []
+    const checks: unknown[] = []
     for (const { id, query } of await groups.toAsk(projectId, questionsMax)) {
       await pause()
       const { answer } = await search.search(projectId, { query, timeoutMs })
       if (answer.mode === 'keyword') throw unavailable('The embedding provider does not answer.')
-      found.push([id, answer.coverage, pairsOf(answer)])
+      checks.push([id, answer.coverage, pairsOf(answer)])
     }
-    if (found.length === 0) return
-    const rows = JSON.stringify(found)
+    if (checks.length === 0) return
+    const rows = JSON.stringify(checks)
     const before = isGap(sql`question_states.hits`, sql`question_states.coverage`, gapCoverage)
     const after = isGap(sql`excluded.hits`, sql`excluded.coverage`, gapCoverage)
     await store(projectId).write.batch({

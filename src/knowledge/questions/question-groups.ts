@@ -232,11 +232,11 @@ export function noSuchQuestion() {
 
 function toQuestion(row: GroupRow): AskedQuestion {
   const { lastAt, hits: _, itemId, itemName, answeredSince, assigneeId, assigneeName, isGolden } = row
-  const { id, query, count: asked, callId, state, coverage, mark, markedBy } = row
+  const { id, query, count, callId, state, coverage, mark, markedBy } = row
   return {
     id,
     query,
-    count: asked,
+    count,
     callId,
     state,
     coverage,

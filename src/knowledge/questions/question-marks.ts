@@ -34,7 +34,7 @@ export class QuestionMarks {
     const isAsked = sql`exists (select 1 from ${questions} where project_id = ${projectId} and wording = ${id})`
     const isMember = sql`exists (
       select 1 from ${members} where project_id = ${projectId} and person_id = ${assignee ?? null})`
-    const marked =
+    const markColumns =
       mark === undefined
         ? sql`mark = mark`
         : sql`mark = excluded.mark, marked_at = excluded.marked_at, marked_by = excluded.marked_by`
@@ -45,10 +45,10 @@ export class QuestionMarks {
       select ${projectId}, ${id}, ${mark ?? null}, ${isMarked ? now() : null}, ${isMarked ? personId : null},
         ${assignee ?? null}
       where ${isAsked} and (${assignee ?? null} is null or ${isMember})
-      on conflict (project_id, wording) do update set ${marked}${assigned}`)
+      on conflict (project_id, wording) do update set ${markColumns}${assigned}`)
     if (rowsAffected > 0) return { id }
-    const [found] = await read.all<{ isAsked: number }>(sql`select ${isAsked} as isAsked`)
-    if (!found?.isAsked) throw noSuchQuestion()
+    const [row] = await read.all<{ isAsked: number }>(sql`select ${isAsked} as isAsked`)
+    if (!row?.isAsked) throw noSuchQuestion()
     throw invalidRequest([{ field: 'assignee', message: 'must be a person of the project' }])
   }
 }

@@ -31,7 +31,7 @@ interface Question {
   query: string
   coverage: number | null
   /** The passages found, best first. */
-  found: [itemId: string, position: number][]
+  hits: [itemId: string, position: number][]
 }
 
 /** An item that an agent read whole. */
@@ -79,7 +79,7 @@ export class Questions {
     }
     const at = this.#parts.now()
     const { coverage } = answer
-    this.#waiting.push({ projectId, at, callId, query, coverage, found: pairsOf(answer) })
+    this.#waiting.push({ projectId, at, callId, query, coverage, hits: pairsOf(answer) })
     this.#background.soon()
   }
 
@@ -118,14 +118,13 @@ export class Questions {
 
   async #expireBefore(projectId: number, before: number): Promise<void> {
     const { audit, now } = this.#parts
-    const known = this.#expired.get(projectId)
-    const { count, since } =
-      known && Math.abs(now() - known.since) < dayMs ? known : { count: 0, since: now() }
-    const noted = (deleted: number) => {
+    const last = this.#expired.get(projectId)
+    const { count, since } = last && Math.abs(now() - last.since) < dayMs ? last : { count: 0, since: now() }
+    const progressOf = (deleted: number) => {
       const target = countOf('question', count + deleted)
       return audit.progress({ projectId, action: 'questions_expired', target }, count + deleted === 0)
     }
-    const deleted = await this.deleteQuestionsBefore(projectId, before, noted)
+    const deleted = await this.deleteQuestionsBefore(projectId, before, progressOf)
     this.#expired.set(projectId, { count: count + deleted, since })
   }
 
@@ -142,17 +141,17 @@ export class Questions {
   ): Promise<number> {
     const { read, writeWhenFull, erasure, holds } = this.#parts
     const areOld = sql`project_id = ${projectId} and at < ${before}`
-    const asked = sql`select seq from ${calls} where project_id = ${projectId}
+    const selection = sql`select seq from ${calls} where project_id = ${projectId}
       and id in (select call_id from ${questions} where ${areOld})`
-    const held = await holds.among(read, projectId, asked)
+    const onHold = await holds.among(read, projectId, selection)
     const heldIds = sql`select id from ${calls} where seq in (
-      select value from json_each(${JSON.stringify([...held.seqs])}))`
+      select value from json_each(${JSON.stringify([...onHold.seqs])}))`
     const over = sql`select seq from ${questions} where ${areOld}
       and (call_id is null or call_id not in (${heldIds})) limit ${rowsPerDeletionMax}`
-    const erased = { projectId, kind: 'questions', id: '' } as const
+    const record = { projectId, kind: 'questions', id: '' } as const
     for (let count = 0; ; ) {
-      const { deleted } = await writeWhenFull.batchIf([held.isAsSeen], {
-        ledger: erasing(this.#parts, erased, sql`exists (${over})`),
+      const { deleted } = await writeWhenFull.batchIf([onHold.isAsSeen], {
+        ledger: erasing(this.#parts, record, sql`exists (${over})`),
         deleted: writeWhenFull
           .delete(questions)
           .where(sql`seq in (${over})`)
@@ -170,7 +169,7 @@ export class Questions {
     if (this.#lost > 0)
       log.warn({ questions: this.#lost }, 'Too many questions were waiting, so some were not kept')
     this.#lost = 0
-    for (let left = this.#waiting.length; left > 0; left -= rowsPerWriteMax)
+    for (let rowsLeft = this.#waiting.length; rowsLeft > 0; rowsLeft -= rowsPerWriteMax)
       await this.#writeSome(this.#waiting.splice(0, rowsPerWriteMax))
     while (this.#reads.length > 0) await this.#writeReads(this.#reads.splice(0, rowsPerWriteMax))
   }
@@ -190,14 +189,14 @@ export class Questions {
   }
 
   /** Writes questions, but none of a project that keeps no questions, and none of a deleted call. */
-  async #writeSome(waiting: readonly Question[]): Promise<void> {
+  async #writeSome(batch: readonly Question[]): Promise<void> {
     const { write, recordHash } = this.#parts
     try {
-      const kept = await this.#keptOf(waiting)
-      if (kept.length === 0) return
-      const rows = kept.map(({ projectId, at, callId, query, coverage, found }) => {
+      const recorded = await this.#keptOf(batch)
+      if (recorded.length === 0) return
+      const rows = recorded.map(({ projectId, at, callId, query, coverage, hits }) => {
         const hash = callId === null ? '' : recordHash(projectId, 'call', callId)
-        return [projectId, at, callId, wordingOf(recordHash, projectId, query), query, coverage, found, hash]
+        return [projectId, at, callId, wordingOf(recordHash, projectId, query), query, coverage, hits, hash]
       })
       await write.run(sql`
         insert into ${questions} (project_id, at, call_id, wording, query, coverage, hits)
@@ -211,34 +210,34 @@ export class Questions {
           select 1 from ${erasures}
           where project_id = asked.value ->> 0 and kind = 'call' and id_hash = asked.value ->> 7)`)
     } catch (error) {
-      this.#waiting = [...waiting, ...this.#waiting].slice(-waitingMax)
+      this.#waiting = [...batch, ...this.#waiting].slice(-waitingMax)
       throw error
     }
   }
 
   /** The questions of projects that keep them, redacted by the project's settings. */
-  async #keptOf(waiting: readonly Question[]): Promise<Question[]> {
+  async #keptOf(batch: readonly Question[]): Promise<Question[]> {
     const redactors = new Map<number, RedactText>()
-    for (const projectId of new Set(waiting.map((question) => question.projectId))) {
+    for (const projectId of new Set(batch.map((question) => question.projectId))) {
       // A project that was deleted meanwhile keeps nothing.
       const settings = await this.#parts.settingsOf(projectId).catch(nullIfDeleted)
       if (settings?.keepQuestionsDays) redactors.set(projectId, await redactor(settings))
     }
-    return await this.#slices.run(redactQuestions(waiting, redactors))
+    return await this.#slices.run(redactQuestions(batch, redactors))
   }
 }
 
 function* redactQuestions(
-  waiting: readonly Question[],
+  batch: readonly Question[],
   redactors: ReadonlyMap<number, RedactText>,
 ): Work<Question[]> {
-  const kept: Question[] = []
-  for (const question of waiting) {
+  const recorded: Question[] = []
+  for (const question of batch) {
     yield
     const redact = redactors.get(question.projectId)
-    if (redact) kept.push({ ...question, query: yield* redact(question.query, '', {}) })
+    if (redact) recorded.push({ ...question, query: yield* redact(question.query, '', {}) })
   }
-  return kept
+  return recorded
 }
 
 function nullIfDeleted(error: unknown): null {

@@ -106,12 +106,12 @@ export class KeywordSearch {
     const segments = await readChunkSegments(read, projectId)
     const counts = await this.#count(read, projectId, terms, segments)
     const effort = inHurry ? hurriedEffort : wholeEffort
-    const found =
+    const hitLabels =
       labels?.length === 0
         ? []
         : await this.#find(projectId, terms, segments, { counts, labels, effort, atLeast })
-    const words = await this.#words.with(read, projectId, found)
-    return { terms, counts, passages: words.of(found), forms: words.forms }
+    const words = await this.#words.with(read, projectId, hitLabels)
+    return { terms, counts, passages: words.of(hitLabels), forms: words.forms }
   }
 
   /** Labels of the passages to read, those of rare terms first. */
@@ -127,19 +127,19 @@ export class KeywordSearch {
       .filter((term) => chunksWith(term) > 0)
       .sort((a, b) => chunksWith(a) - chunksWith(b))
     const rare = rarestOf(byRarity, chunksWith, effort)
-    const sought = rare.map((term) => soughtOf(projectId, term))
-    const found = new Set(
-      rare.length > 0 ? await this.#ranked.best(read, projectId, sought, segments, { labels, limit }) : [],
+    const ranges = rare.map((term) => rangeOf(projectId, term))
+    const matches = new Set(
+      rare.length > 0 ? await this.#ranked.best(read, projectId, ranges, segments, { labels, limit }) : [],
     )
-    if (found.size > 0 && !effort.supplements) return [...found]
+    if (matches.size > 0 && !effort.supplements) return [...matches]
     const filledMax = Math.max(effort.filledPassagesMax, atLeast)
     const common = byRarity.slice(rare.length).map((term) => matchOf(projectId, term))
-    for (const match of fillingMatches(common, found.size > 0 && !labels)) {
-      if (found.size >= limit) break
+    for (const match of fillingMatches(common, matches.size > 0 && !labels)) {
+      if (matches.size >= limit) break
       const matching = { match, within: labels, limit: filledMax }
-      for (const label of await readMatching(read, projectId, segments, matching)) found.add(label)
+      for (const label of await readMatching(read, projectId, segments, matching)) matches.add(label)
     }
-    return [...found]
+    return [...matches]
   }
 
   /** Counts may be old. That changes only what a query costs and how much each term weighs. */
@@ -156,41 +156,41 @@ export class KeywordSearch {
       }),
     )
     const uncounted = [...counts.keys()].filter((match) => counts.get(match) === undefined)
-    for (const [at, counted] of (await countMatching(db, segments, uncounted)).entries()) {
+    for (const [at, tally] of (await countMatching(db, segments, uncounted)).entries()) {
       const match = uncounted[at] ?? ''
-      const count = estimate(counted, segments)
+      const count = estimate(tally, segments)
       counts.set(match, count)
       // A term that no chunk has is not looked up, so the next search must count it again.
       if (count > 0) this.#counts.set(match, count)
     }
     return {
-      chunks: segments.held.reduce((sum, { chunks }) => sum + chunks, 0),
+      chunks: segments.stats.reduce((sum, { chunks }) => sum + chunks, 0),
       chunksWith: (term) => counts.get(matchOf(projectId, term)) ?? 0,
     }
   }
 }
 
 /** What segments have of a term. */
-function soughtOf(projectId: number, { stem, folded, isPrefix }: Term): SoughtTerm {
+function rangeOf(projectId: number, { stem, folded, isPrefix }: Term): SoughtTerm {
   const from = ownWord(projectId, isPrefix ? folded : stem)
   return { from, to: isPrefix ? from + lastCharacter : from }
 }
 
 /** The term as an FTS5 query. The quotes make FTS5's own syntax plain text. */
 function matchOf(projectId: number, term: Term): string {
-  return `"${soughtOf(projectId, term).from}"${term.isPrefix ? '*' : ''}`
+  return `"${rangeOf(projectId, term).from}"${term.isPrefix ? '*' : ''}`
 }
 
 /** Assumes that the rows after the last counted one are as dense as those before it. */
-function estimate({ rows, last }: { rows: number; last: number }, { held }: ChunkSegments): number {
+function estimate({ rows, last }: { rows: number; last: number }, { stats }: ChunkSegments): number {
   if (rows < countedRowsMax) return rows
-  let [seen, all] = [0, 0]
-  for (const { chunks, firstLabel, lastLabel } of held) {
+  let [countedChunks, all] = [0, 0]
+  for (const { chunks, firstLabel, lastLabel } of stats) {
     const share = (last - firstLabel + 1) / (lastLabel - firstLabel + 1)
-    seen += chunks * Math.min(1, Math.max(0, share))
+    countedChunks += chunks * Math.min(1, Math.max(0, share))
     all += chunks
   }
-  return Math.max(rows, Math.min(all, Math.round((rows * all) / Math.max(rows, seen))))
+  return Math.max(rows, Math.min(all, Math.round((rows * all) / Math.max(rows, countedChunks))))
 }
 
 interface Choice {

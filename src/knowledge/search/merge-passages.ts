@@ -33,7 +33,7 @@ export function mergePassages(ranked: readonly ScoredPassage[], limit: number): 
   const shingles = new Map<Passage, Set<string>>()
   for (const { passage, score } of ranked) {
     const better = groups.flatMap(({ passages }) => passages)
-    if (better.some((known) => saysTheSame(known, passage, shingles))) continue
+    if (better.some((betterOne) => saysTheSame(betterOne, passage, shingles))) continue
     const [group, other] = groups.filter((candidate) => continues(candidate, passage))
     if (group) {
       join(group, [passage])
@@ -46,7 +46,7 @@ export function mergePassages(ranked: readonly ScoredPassage[], limit: number): 
     else break
   }
   return groups.map(({ score, passages }) => {
-    return { score, passage: passages.reduce(joined), labels: passages.map(({ label }) => label) }
+    return { score, passage: passages.reduce(joinPassages), labels: passages.map(({ label }) => label) }
   })
 }
 
@@ -62,7 +62,7 @@ function continues({ passages }: Group, next: Passage): boolean {
   return isNext && next.itemSeq === first.itemSeq && next.heading === first.heading
 }
 
-function joined(passage: Passage, next: Passage): Passage {
+function joinPassages(passage: Passage, next: Passage): Passage {
   return { ...passage, text: passage.text + next.text.slice(next.overlapChars) }
 }
 
@@ -73,15 +73,15 @@ function saysTheSame(better: Passage, other: Passage, shingles: Map<Passage, Set
   if (Math.min(a.length, b.length) < likenessMin * Math.max(a.length, b.length)) return false
   if (!haveLikeLetters(a, b)) return false
   const shinglesIn = (passage: Passage) => {
-    const known = shingles.get(passage) ?? shinglesOf(passage.text)
-    shingles.set(passage, known)
-    return known
+    const set = shingles.get(passage) ?? shinglesOf(passage.text)
+    shingles.set(passage, set)
+    return set
   }
   const [ofBetter, ofOther] = [shinglesIn(better), shinglesIn(other)]
-  let shared = 0
-  for (const shingle of ofOther) if (ofBetter.has(shingle)) shared++
-  const all = ofBetter.size + ofOther.size - shared
-  return shared >= likenessMin * all && numbersOf(a) === numbersOf(b)
+  let sharedCount = 0
+  for (const shingle of ofOther) if (ofBetter.has(shingle)) sharedCount++
+  const all = ofBetter.size + ofOther.size - sharedCount
+  return sharedCount >= likenessMin * all && numbersOf(a) === numbersOf(b)
 }
 
 /** Much faster than comparing words, and false for nearly all texts that do not say the same. */
@@ -95,8 +95,8 @@ function haveLikeLetters(a: string, b: string): boolean {
   }
   count(a, 1)
   count(b, -1)
-  const differing = surplus.reduce((sum, letters) => sum + Math.abs(letters), 0)
-  return differing <= 2 * (1 - likenessMin) * Math.max(a.length, b.length)
+  const difference = surplus.reduce((sum, letters) => sum + Math.abs(letters), 0)
+  return difference <= 2 * (1 - likenessMin) * Math.max(a.length, b.length)
 }
 
 function shinglesOf(text: string): Set<string> {

@@ -50,13 +50,13 @@ export class PassageWords {
  * looking through its words. A label is never reused, and its text never changes. Beyond the limit, all are dropped.
  */
 export class KeptPassageWords {
-  #kept = new PassageWords()
+  #words = new PassageWords()
 
   /** The words of at least these passages. */
   async with(read: ReadDatabase, projectId: number, labels: readonly number[]): Promise<PassageWords> {
-    if (this.#kept.bytes > keptBytesMax) this.#kept = new PassageWords()
+    if (this.#words.bytes > keptBytesMax) this.#words = new PassageWords()
     // Another search may replace it meanwhile, but the numbers and the forms of one search must belong together.
-    const words = this.#kept
+    const words = this.#words
     const missing = labels.filter((label) => !words.has(label))
     if (missing.length === 0) return words
     const { passages } = await readPassages(read, projectId, missing)

@@ -21,8 +21,8 @@ export function readTerms(query: string): Term[] {
   for (const [position, { text, isPrefix }] of wordsOf(query).entries()) {
     const folded = foldText(text)
     const stem = stemOf(clip(folded))
-    const known = terms.get(stem)
-    if (known) known.positions.push(position)
+    const term = terms.get(stem)
+    if (term) term.positions.push(position)
     else if (terms.size < termsMax) terms.set(stem, { text, folded, stem, isPrefix, positions: [position] })
   }
   return [...terms.values()]

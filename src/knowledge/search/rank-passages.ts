@@ -111,7 +111,7 @@ function coverageOf(rarities: readonly number[], best: WeighedPassage | undefine
   if (!best) return 0
   const weight = rarities.reduce((sum, rarity) => sum + rarity ** rankWeights.emphasis, 0)
   const strength = Math.min(1, best.score / (strongScore * weight))
-  return heldShare * (best.held / weight) + (1 - heldShare) * strength
+  return heldShare * (best.weight / weight) + (1 - heldShare) * strength
 }
 
 export function gatherEvidence(
@@ -137,7 +137,7 @@ export interface WeighedPassage {
   label: number
   score: number
   /** The weight of the terms that it has. */
-  held: number
+  weight: number
 }
 
 /** Best first. */
@@ -160,7 +160,7 @@ export function weighEvidence(
     const itemNorm = lengthNorm(item, wholes, length)
     let score = weights.proximity * proximityOf(text, neighbours, worths)
     score += weights.window * densestWindow(text, title, worths)
-    let held = 0
+    let weight = 0
     for (let index = 0; index < worths.length; index++) {
       const worth = worths[index] ?? 0
       const inText = (text.counts[index] ?? 0) / textNorm
@@ -171,11 +171,11 @@ export function weighEvidence(
       score += worth * weights.item * saturated(inItem)
       if (inText === 0 && inTitle === 0) score += worth * weights.likeness * (text.likeness[index] ?? 0)
       else {
-        held += worth
+        weight += worth
         if ((text.cased & (1 << index)) !== 0) score += worth * weights.cased
       }
     }
-    return { label, score, held }
+    return { label, score, weight }
   }
   return readings.map(weigh).sort((a, b) => b.score - a.score)
 }
@@ -266,8 +266,8 @@ function proximityOf(
 function gapsIn({ places, terms }: Mentions, termsCount: number): Uint8Array {
   const gaps = new Uint8Array(termsCount * termsCount)
   const note = (cell: number, gap: number) => {
-    const known = gaps[cell] ?? 0
-    if (gap <= nearWordsMax && (known === 0 || gap < known)) gaps[cell] = gap
+    const nearest = gaps[cell] ?? 0
+    if (gap <= nearWordsMax && (nearest === 0 || gap < nearest)) gaps[cell] = gap
   }
   for (let at = 1; at < places.length; at++) {
     const place = places[at] ?? 0
@@ -292,19 +292,19 @@ function densestWindow(
   { counts }: WordCounts,
   rarities: readonly number[],
 ): number {
-  const held = counts.map((count): number => (count > 0 ? 1 : 0))
+  const times = counts.map((count): number => (count > 0 ? 1 : 0))
   let from = 0
-  let score = rarities.reduce((sum, rarity, index) => ((held[index] ?? 0) > 0 ? sum + rarity : sum), 0)
+  let score = rarities.reduce((sum, rarity, index) => ((times[index] ?? 0) > 0 ? sum + rarity : sum), 0)
   let best = score
   for (let at = 0; at < places.length; at++) {
     const place = places[at] ?? 0
     const index = terms[at] ?? 0
-    if (held[index] === 0) score += rarities[index] ?? 0
-    held[index] = (held[index] ?? 0) + 1
+    if (times[index] === 0) score += rarities[index] ?? 0
+    times[index] = (times[index] ?? 0) + 1
     while ((places[from] ?? place) < place - windowWords) {
-      const left = terms[from++] ?? 0
-      held[left] = (held[left] ?? 1) - 1
-      if (held[left] === 0) score -= rarities[left] ?? 0
+      const departed = terms[from++] ?? 0
+      times[departed] = (times[departed] ?? 1) - 1
+      if (times[departed] === 0) score -= rarities[departed] ?? 0
     }
     best = Math.max(best, score)
   }

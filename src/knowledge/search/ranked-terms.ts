@@ -40,7 +40,7 @@ interface Limits {
  * each, so a term's ranks are read once and kept until the project's chunks change.
  */
 export class RankedTerms {
-  readonly #kept = new LRUCache<string, TermRanks>({
+  readonly #cache = new LRUCache<string, TermRanks>({
     maxSize: keptRowsMax,
     sizeCalculation: ({ labels }) => labels.length + rowsPerTerm,
   })
@@ -71,10 +71,10 @@ export class RankedTerms {
     segments: ChunkSegments,
   ): Promise<TermRanks[]> {
     const keyOf = ({ from, to }: SoughtTerm) => `${from} ${to}`
-    const found = new Map(terms.map((term) => [term, this.#kept.get(keyOf(term))]))
+    const cachedRanks = new Map(terms.map((term) => [term, this.#cache.get(keyOf(term))]))
     let { version } = segments
     for (let reads = 0; reads < readsMax; reads++) {
-      const missing = terms.filter((term) => found.get(term)?.version !== version)
+      const missing = terms.filter((term) => cachedRanks.get(term)?.version !== version)
       if (missing.length === 0) break
       // Rows and version come from one statement, so they belong together.
       const read = await readTermRows(db, projectId, toSegments(version), missing)
@@ -83,18 +83,18 @@ export class RankedTerms {
       for (const row of read.rows) byTerm[row.term]?.push(row)
       for (const [at, term] of missing.entries()) {
         const ranks = { version, ...rank(byTerm[at] ?? [], toSegments(version)) }
-        found.set(term, ranks)
-        this.#kept.set(keyOf(term), ranks)
+        cachedRanks.set(term, ranks)
+        this.#cache.set(keyOf(term), ranks)
       }
     }
-    return terms.flatMap((term) => found.get(term) ?? [])
+    return terms.flatMap((term) => cachedRanks.get(term) ?? [])
   }
 }
 
 /** BM25 (Robertson and Zaragoza, 2009), with signs as FTS5 has them: https://www.sqlite.org/fts5.html#the_bm25_function */
-function rank(rows: readonly TermRow[], { held }: ChunkSegments): Pick<TermRanks, 'labels' | 'ranks'> {
-  const chunks = held.reduce((sum, segment) => sum + segment.chunks, 0)
-  const wordsMean = held.reduce((sum, segment) => sum + segment.words, 0) / Math.max(1, chunks)
+function rank(rows: readonly TermRow[], { stats }: ChunkSegments): Pick<TermRanks, 'labels' | 'ranks'> {
+  const chunks = stats.reduce((sum, segment) => sum + segment.chunks, 0)
+  const wordsMean = stats.reduce((sum, segment) => sum + segment.words, 0) / Math.max(1, chunks)
   const rarity = Math.max(rarityMin, Math.log((chunks - rows.length + 0.5) / (rows.length + 0.5)))
   return {
     labels: Uint32Array.from(rows, ({ label }) => label),

@@ -80,9 +80,9 @@ export class Search {
   async #searchUnchanged(projectId: number, request: SearchRequest): Promise<SearchResult> {
     const startedAt = now()
     for (let attempt = 1; ; attempt++) {
-      const known = this.#replacedSeqs.get(projectId) ?? 0
-      const { replacedSeq, ...result } = await this.#search(projectId, request, { startedAt, known })
-      if (replacedSeq === known || attempt === attemptsMax) return result
+      const lastSeq = this.#replacedSeqs.get(projectId) ?? 0
+      const { replacedSeq, ...result } = await this.#search(projectId, request, { startedAt, lastSeq })
+      if (replacedSeq === lastSeq || attempt === attemptsMax) return result
       this.#replacedSeqs.set(projectId, replacedSeq)
     }
   }
@@ -90,32 +90,32 @@ export class Search {
   async #search(
     projectId: number,
     request: SearchRequest,
-    { startedAt, known }: { startedAt: number; known: number },
+    { startedAt, lastSeq }: { startedAt: number; lastSeq: number },
   ): Promise<SearchResult & { replacedSeq: number }> {
     const { store } = this.#parts
     const { query, itemIds, limit = limitDefault, timeoutMs = timeoutMsDefault } = request
-    const wanted = request.mode ?? 'hybrid'
+    const requestedMode = request.mode ?? 'hybrid'
     const candidates = candidatesFor(limit)
-    const enough = wanted === 'hybrid' ? this.#wordsEnough(query, limit) : 0
+    const enough = requestedMode === 'hybrid' ? this.#wordsEnough(query, limit) : 0
     const starts = { keyword: 0, fusion: 0 }
     const shares = { keyword: 0, embedding: 0, vector: 0, fusion: 0, total: 0 }
     const labels = itemIds && (await labelsOfItems(store(projectId).readForSearch, projectId, itemIds))
 
-    const askIndex = () => this.#byVector(projectId, query, candidates, { labels, replacedSeq: known })
+    const askIndex = () => this.#byVector(projectId, query, candidates, { labels, replacedSeq: lastSeq })
     const byKeyword = async () => {
       const from = now()
       starts.keyword = from - startedAt
       const inHurry = from - startedAt > hurriedShare * timeoutMs
       const atLeast = inHurry ? limit : candidates
-      const found = await this.#keyword.search(projectId, query, { labels, inHurry, atLeast })
+      const result = await this.#keyword.search(projectId, query, { labels, inHurry, atLeast })
       shares.keyword = now() - from
-      return found
+      return result
     }
-    let byVector = wanted === 'keyword' || enough > 0 ? null : askIndex()
+    let byVector = requestedMode === 'keyword' || enough > 0 ? null : askIndex()
     // Requests that arrived together all start their deadlines and embeddings before the first of them goes on.
     await setImmediate()
     const waitedMs = now() - startedAt
-    const early = wanted === 'vector' ? null : await byKeyword()
+    const early = requestedMode === 'vector' ? null : await byKeyword()
     if (early && early.labels.length < enough) byVector = askIndex()
     // The answer will wait for the event loop again, probably as long as the search did.
     const leftMs = timeoutMs - Math.max(answeringMs, waitedMs) - (now() - startedAt)
@@ -136,7 +136,7 @@ export class Search {
     const { merged, replacedSeq } = await this.#merge(projectId, ranked, limit)
     shares.fusion = now() - fusingFrom
     shares.total = now() - startedAt
-    const mode = byVector === null || nearest ? wanted : 'keyword'
+    const mode = byVector === null || nearest ? requestedMode : 'keyword'
     const keywordLabels = mode === 'vector' ? null : words.labels
     const data = merged.map((passage) => toHit(passage, keywordLabels, vectorLabels))
     const nearness = nearnessOf(hits)

@@ -82,8 +82,8 @@ export class TermMatcher {
   }
 
   #meaning(form: number): Meaning {
-    const known = this.#meanings[(this.#meaningOf[form] ?? 0) - 1]
-    return known ?? this.#mean(form, { term: -1, isCased: false, like: [] })
+    const meaning = this.#meanings[(this.#meaningOf[form] ?? 0) - 1]
+    return meaning ?? this.#mean(form, { term: -1, isCased: false, like: [] })
   }
 
   #mean(form: number, meaning: Meaning): Meaning {

@@ -63,16 +63,16 @@ export class WordForms {
 
   /** The words of a text as forms, in order. */
   read(text: string): Uint32Array {
-    const folded = foldText(text)
+    const foldedText = foldText(text)
     // If folding changes the length, the offsets no longer match the original, and capitals are ignored.
-    const original = folded.length === text.length ? text : folded
+    const original = foldedText.length === text.length ? text : foldedText
     const words: number[] = []
-    for (let at = 0; at < folded.length; ) {
+    for (let at = 0; at < foldedText.length; ) {
       const start = at++
-      const script = scripts[folded.charCodeAt(start)]
+      const script = scripts[foldedText.charCodeAt(start)]
       if (script === separator) continue
-      while (at < folded.length && scripts[folded.charCodeAt(at)] === script) at++
-      const run = folded.slice(start, at)
+      while (at < foldedText.length && scripts[foldedText.charCodeAt(at)] === script) at++
+      const run = foldedText.slice(start, at)
       if (script === spaced) words.push(this.#numberOf(original.slice(start, at), run))
       else for (const pair of indexedPairs(run)) words.push(this.#numberOf(pair, pair))
     }
@@ -129,7 +129,7 @@ export class WordForms {
     const { folded, stem } = term
     const { size: from, related, like } = others
     if (this.#shared.length < this.size) this.#shared = new Uint16Array(this.size * 2)
-    const shared = this.#shared
+    const sharedCounts = this.#shared
     const near: number[] = []
     // Words with fewer trigrams in common are neither of one stem nor similar.
     const sharedMin = folded.length > 2 ? 2 : 1
@@ -137,15 +137,15 @@ export class WordForms {
       const forms = this.#byTrigram.get(slot) ?? []
       for (let at = forms.length - 1; at >= 0 && (forms[at] ?? 0) >= from; at--) {
         const form = forms[at] ?? 0
-        shared[form] = (shared[form] ?? 0) + 1
-        if (shared[form] === sharedMin) near.push(form)
+        sharedCounts[form] = (sharedCounts[form] ?? 0) + 1
+        if (sharedCounts[form] === sharedMin) near.push(form)
       }
     }
     for (const form of near) {
       const word = this.#forms[form]?.folded ?? ''
       if (word === folded) continue
       // `_word_` has as many trigrams as the word has characters.
-      const likeness = Math.min(1, (2 * (shared[form] ?? 0)) / (folded.length + word.length))
+      const likeness = Math.min(1, (2 * (sharedCounts[form] ?? 0)) / (folded.length + word.length))
       if (hasStem(word, term)) related.push(form)
       else if (likeness >= likenessMin && Math.min(folded.length, word.length) >= likeCharsMin)
         like.push({ form, likeness })
@@ -153,7 +153,7 @@ export class WordForms {
     // A word of two letters is its own stem, and may have fewer trigrams in common.
     if (stem.length === 2 && stem !== folded && folded.startsWith(stem))
       related.push(...this.variantsOf(stem).filter((form) => form >= from))
-    shared.fill(0, from)
+    sharedCounts.fill(0, from)
     others.size = this.size
   }
 }

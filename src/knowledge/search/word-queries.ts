@@ -10,7 +10,7 @@ export const countedRowsMax = 1_001
 const preparedMax = 32
 
 /** What a segment holds of a project's chunks. */
-interface HeldChunks {
+interface SegmentStats {
   segment: number
   chunks: number
   words: number
@@ -21,7 +21,7 @@ interface HeldChunks {
 /** A project's chunks by segment, oldest first. Another change gives another `version`. */
 export interface ChunkSegments {
   version: string
-  held: readonly HeldChunks[]
+  stats: readonly SegmentStats[]
 }
 
 /** What to read of a term: the words of the segments from one to another. */
@@ -40,26 +40,26 @@ export interface TermRow {
 }
 
 /** What a project's segments hold, as JSON. */
-const heldBy = (projectId: number | Placeholder) => sql<string>`(
+const statsOf = (projectId: number | Placeholder) => sql<string>`(
   select json_group_array(json_object('segment', segment, 'chunks', chunks, 'words', words, 'firstLabel', first_label,
     'lastLabel', last_label))
   from chunk_segments where project_id = ${projectId})`
 
 const queries = preparedQueries((db) => ({
-  held: db
-    .select({ version: heldBy(sql.placeholder('projectId')) })
+  stats: db
+    .select({ version: statsOf(sql.placeholder('projectId')) })
     .from(sql`(select 1)`)
     .prepare(),
 }))
 
 export async function readChunkSegments(db: ReadDatabase, projectId: number): Promise<ChunkSegments> {
-  const row = await queries(db).held.get({ projectId })
+  const row = await queries(db).stats.get({ projectId })
   return toSegments(row?.version ?? '[]')
 }
 
 export function toSegments(version: string): ChunkSegments {
-  const held: HeldChunks[] = JSON.parse(version)
-  return { version, held: held.sort((a, b) => a.segment - b.segment) }
+  const stats: SegmentStats[] = JSON.parse(version)
+  return { version, stats: stats.sort((a, b) => a.segment - b.segment) }
 }
 
 /** Prepared for the segments that they read, because preparing takes a third of the time of running. */
@@ -71,21 +71,21 @@ const segmentQueries = preparedQueries(
     }),
 )
 
-function queriesOf(db: ReadDatabase, { held }: ChunkSegments): ReturnType<typeof prepare> {
-  const context = held.map(({ segment }) => segment)
+function queriesOf(db: ReadDatabase, { stats }: ChunkSegments): ReturnType<typeof prepare> {
+  const context = stats.map(({ segment }) => segment)
   return segmentQueries(db).memo(context.join(), { context })
 }
 
 function prepare(db: ReadDatabase, segments: readonly number[]) {
   const projectId = sql.placeholder('projectId')
-  const found = segments.map((segment) => {
+  const places = segments.map((segment) => {
     const sizes = sql`(select hex(sz) from ${segmentTable('chunk', segment)}_docsize where id = doc)`
     return sql`select null as version, terms.key as term, doc as label, count(*) as times, ${sizes} as size
       from json_each(${sql.placeholder('terms')}) as terms
       cross join ${placesTable(segment)} as places on places.term >= terms.value ->> 0 and places.term <= terms.value ->> 1
       where doc not in (${deletedOf(projectId)}) group by terms.key, doc`
   })
-  const version = sql`select ${heldBy(projectId)} as version, null as term, null as label, null as times, null as size`
+  const version = sql`select ${statsOf(projectId)} as version, null as term, null as label, null as times, null as size`
   const matching = recordsMatching({ kind: 'chunk', segments, match: sql`matches.value` })
   return {
     termRows: db
@@ -96,7 +96,7 @@ function prepare(db: ReadDatabase, segments: readonly number[]) {
         times: sql<number>`times`,
         size: sql<string>`size`,
       })
-      .from(sql`(${sql.join([version, ...found], sql` union all `)})`)
+      .from(sql`(${sql.join([version, ...places], sql` union all `)})`)
       .prepare(),
     counts: db
       .select({
@@ -116,8 +116,8 @@ export async function readTermRows(
   segments: ChunkSegments,
   terms: readonly SoughtTerm[],
 ): Promise<{ version: string; rows: TermRow[] }> {
-  const sought = JSON.stringify(terms.map(({ from, to }) => [from, to]))
-  const [first, ...rows] = await queriesOf(db, segments).termRows.all({ projectId, terms: sought })
+  const ranges = JSON.stringify(terms.map(({ from, to }) => [from, to]))
+  const [first, ...rows] = await queriesOf(db, segments).termRows.all({ projectId, terms: ranges })
   return {
     version: first?.version ?? '[]',
     rows: rows.map(({ term, label, times, size }) => ({ term, label, times, words: readVarint(size) })),
@@ -128,16 +128,16 @@ export async function readTermRows(
 export async function readMatching(
   db: ReadDatabase,
   projectId: number,
-  { held: segments }: ChunkSegments,
+  { stats }: ChunkSegments,
   { match, within, limit }: { match: string; within: readonly number[] | undefined; limit: number },
 ): Promise<number[]> {
-  const found = recordsMatching({ kind: 'chunk', segments: segments.map(({ segment }) => segment), match })
+  const matches = recordsMatching({ kind: 'chunk', segments: stats.map(({ segment }) => segment), match })
   // Thanks to the plus, SQLite does not ask the keyword index for each label on its own.
   const isWithin = within
     ? sql`+record in (select value from json_each(${JSON.stringify(within)}))`
     : sql`true`
   const rows = await db.all<{ label: number }>(sql`
-    select record as label from (${found}) where ${isWithin} and record not in (${deletedOf(projectId)})
+    select record as label from (${matches}) where ${isWithin} and record not in (${deletedOf(projectId)})
     limit ${limit}`)
   return rows.map(({ label }) => label)
 }

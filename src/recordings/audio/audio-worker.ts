@@ -38,11 +38,11 @@ async function peaks(audio: EncryptedAudio): Promise<AudioPeaks> {
   lowerPriority(10)
   countDecodingErrors()
   const reader = new AudioReader(audio)
-  const found = await readingAudio(reader, async () => peaksOf[audio.contentType]?.(reader))
+  const waveform = await readingAudio(reader, async () => peaksOf[audio.contentType]?.(reader))
   const { durationSeconds, channels } = await probe(audio, unhurriedMs)
   return {
-    peaks: found?.toBytes() ?? new Uint8Array(),
-    length: { durationSeconds: durationSeconds ?? found?.seconds ?? null, channels },
+    peaks: waveform?.toBytes() ?? new Uint8Array(),
+    length: { durationSeconds: durationSeconds ?? waveform?.seconds ?? null, channels },
   }
 }
 

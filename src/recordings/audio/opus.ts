@@ -53,7 +53,7 @@ function isTags(packet: Buffer): boolean {
 async function* pagesOf(reader: AudioReader): AsyncGenerator<Buffer[]> {
   let serial: number | null = null
   /** The beginning of a packet that goes on, or as much of it as shows that it is too long. */
-  let begun = Buffer.alloc(0)
+  let head = Buffer.alloc(0)
   for (let at = 0; at < reader.bytes; ) {
     const page = await reader.read(at, at + pageBytesMax)
     if (page.byteLength < pageHeaderBytes || page.toString('latin1', 0, 4) !== 'OggS') return
@@ -67,14 +67,14 @@ async function* pagesOf(reader: AudioReader): AsyncGenerator<Buffer[]> {
       to += bytes
       if (bytes === segmentBytesMax || !isOfStream) continue
       packets.push(
-        begun.byteLength > 0 ? Buffer.concat([begun, page.subarray(from, to)]) : page.subarray(from, to),
+        head.byteLength > 0 ? Buffer.concat([head, page.subarray(from, to)]) : page.subarray(from, to),
       )
-      begun = Buffer.alloc(0)
+      head = Buffer.alloc(0)
       from = to
     }
     at += to
     if (from < to && isOfStream)
-      begun = Buffer.concat([begun, page.subarray(from, to)]).subarray(0, packetBytesMax + 1)
+      head = Buffer.concat([head, page.subarray(from, to)]).subarray(0, packetBytesMax + 1)
     if (packets.length > 0) yield packets
   }
 }

@@ -38,11 +38,11 @@ export class Peaks {
     for (let at = 0; at < length; ) {
       if (this.#samples === this.#width * columnsMax) this.#halve()
       const column = Math.floor(this.#samples / this.#width)
-      const taken = Math.min(length - at, (column + 1) * this.#width - this.#samples)
+      const step = Math.min(length - at, (column + 1) * this.#width - this.#samples)
       for (const [channel, columns] of this.#columns.entries())
-        columns[column] = Math.max(columns[column] ?? 0, loudest(samples[channel], at, at + taken))
-      this.#samples += taken
-      at += taken
+        columns[column] = Math.max(columns[column] ?? 0, loudest(samples[channel], at, at + step))
+      this.#samples += step
+      at += step
     }
   }
 
@@ -58,13 +58,13 @@ export class Peaks {
       Uint8Array.from(columns.subarray(0, count), (level) => Math.round(Math.min(1, level) * 255)),
     )
     const [first, second] = lanes
-    const kept = first && second && Buffer.compare(first, second) === 0 ? [first] : lanes
+    const channels = first && second && Buffer.compare(first, second) === 0 ? [first] : lanes
     const header = Buffer.alloc(headerBytes)
     header.writeUInt8(version, 0)
-    header.writeUInt8(kept.length, 1)
+    header.writeUInt8(channels.length, 1)
     header.writeUInt16LE(count, 2)
     header.writeFloatLE((count * this.#width) / this.#rate, 4)
-    return new Uint8Array(Buffer.concat([header, ...kept]))
+    return new Uint8Array(Buffer.concat([header, ...channels]))
   }
 
   #halve(): void {

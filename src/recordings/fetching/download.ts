@@ -46,20 +46,20 @@ export interface Answer {
 }
 
 /** Opens a URL and follows its redirects. Read the answer to the end, or close it. @throws FetchFailure */
-export async function download(wanted: Download, options: DownloadOptions): Promise<Answer> {
-  const first = urlOf(wanted.url)
+export async function download(request: Download, options: DownloadOptions): Promise<Answer> {
+  const first = urlOf(request.url)
   let url = first
   for (let hop = 0; hop <= redirectsMax; hop++) {
     options.signal.throwIfAborted()
     const isOwn = url.origin === first.origin
-    const who = (isOwn && wanted.label) || url.hostname
-    const { answer, close } = await connect(url, who, { ...options, headers: isOwn ? wanted.headers : {} })
+    const who = (isOwn && request.label) || url.hostname
+    const { answer, close } = await connect(url, who, { ...options, headers: isOwn ? request.headers : {} })
     const status = answer.statusCode ?? 0
     if (status === 200) return answerOf(answer, { who, close, idleMs: options.idleMs })
     close()
     if (!redirects.includes(status)) {
       const waitMs = retryAfter(answer.headers['retry-after'], options.now()) ?? 0
-      throw failureOf(status, { who, waitMs, hasKey: isOwn && wanted.headers !== undefined })
+      throw failureOf(status, { who, waitMs, hasKey: isOwn && request.headers !== undefined })
     }
     url = urlOf(answer.headers.location, url)
   }
@@ -80,7 +80,7 @@ function connect(url: URL, who: string, { guard, signal, idleMs, headers }: Conn
   return new Promise<{ answer: IncomingMessage; close: () => void }>((resolve, reject) => {
     const fail = (problem: string) => reject(new FetchFailure('day', `${who}: ${problem}.`))
     const problem = guard.literalProblem(url)
-    if (problem !== null) return reject(refused(problem))
+    if (problem !== null) return reject(refusal(problem))
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
       agent: false,
       lookup: guard.lookup(url.protocol),
@@ -106,7 +106,7 @@ function connect(url: URL, who: string, { guard, signal, idleMs, headers }: Conn
       resolve({ answer, close })
     })
     request.on('error', (error) => {
-      if ('code' in error && error.code === 'EREFUSEDADDRESS') reject(refused(error.message))
+      if ('code' in error && error.code === 'EREFUSEDADDRESS') reject(refusal(error.message))
       else fail(connectionProblem(error))
     })
     request.on('close', () => {
@@ -117,7 +117,7 @@ function connect(url: URL, who: string, { guard, signal, idleMs, headers }: Conn
   })
 }
 
-function refused(problem: string): FetchFailure {
+function refusal(problem: string): FetchFailure {
   return new FetchFailure('none', `${problem}, so nothing is fetched from it.`)
 }
 
@@ -137,14 +137,14 @@ async function* partsOf(
 ): AsyncGenerator<Uint8Array> {
   const parts = answer[Symbol.asyncIterator]()
   const brokenOff = () => new FetchFailure('day', `${who} broke off before the recording was whole.`)
-  let arrived = 0
+  let byteCount = 0
   try {
     for (;;) {
       // Only while a part is awaited: its reader may take its time.
       const timer = setTimeout(close, idleMs)
       const { done, value } = await parts.next().finally(() => clearTimeout(timer))
       if (done) break
-      arrived += value.byteLength
+      byteCount += value.byteLength
       yield value
     }
   } catch {
@@ -152,5 +152,5 @@ async function* partsOf(
   } finally {
     close()
   }
-  if (bytes !== null && arrived !== bytes) throw brokenOff()
+  if (bytes !== null && byteCount !== bytes) throw brokenOff()
 }

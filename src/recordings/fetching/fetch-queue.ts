@@ -16,7 +16,7 @@ const triedAgainMax = 10_000
 const fetchesOfProjectMax = 2
 
 /** A recording to fetch. */
-export interface Wanted {
+export interface FetchRequest {
   /** The source whose event names it; null if a request does. */
   sourceId: string | null
   url?: string
@@ -48,11 +48,11 @@ interface FetchQueueParts {
   canKeep: boolean
 }
 
-const told = (path: string) => sql<string | null>`json_extract(${callDetails.details}, ${path})`
+const detailAt = (path: string) => sql<string | null>`json_extract(${callDetails.details}, ${path})`
 
 const queries = preparedQueries((db) => ({
   byCall: db
-    .select({ seq: calls.seq, fetch: recordingFetches, kept: recordings.seq })
+    .select({ seq: calls.seq, fetch: recordingFetches, recordingSeq: recordings.seq })
     .from(calls)
     .leftJoin(recordings, eq(recordings.seq, calls.seq))
     .leftJoin(recordingFetches, eq(recordingFetches.seq, calls.seq))
@@ -81,18 +81,18 @@ export class FetchQueue {
    * Queues a recording, if its project keeps recordings and this one is neither kept nor was deleted. For one that waits
    * already, only the address is renewed.
    */
-  async named(projectId: number, id: string, wanted: Wanted): Promise<void> {
+  async enqueue(projectId: number, id: string, recording: FetchRequest): Promise<void> {
     const { canKeep, settingsOf, store, now } = this.#parts
     if (!canKeep || (await settingsOf(projectId)).recordings === 'off') return
     const { read } = store(projectId)
-    const found = await queries(read).byCall.get({ projectId, id })
-    if (!found || found.kept !== null) return
-    if (found.fetch) return await this.#renew(found.fetch, wanted)
+    const row = await queries(read).byCall.get({ projectId, id })
+    if (!row || row.recordingSeq !== null) return
+    if (row.fetch) return await this.#renew(row.fetch, recording)
     if (await this.#parts.recordings.isUnwanted(projectId, id)) return
-    const { sourceId, reference = null } = wanted
-    const { url, urlExpiresAt } = this.#sealed(wanted)
-    const isFree = sql`not exists (select 1 from ${recordings} where seq = ${found.seq})`
-    await this.#set(projectId, id, waiting(null), isFree, (call) => [
+    const { sourceId, reference = null } = recording
+    const { url, urlExpiresAt } = this.#sealed(recording)
+    const isFree = sql`not exists (select 1 from ${recordings} where seq = ${row.seq})`
+    await this.#set(projectId, id, waitingState(null), isFree, (call) => [
       sql`
         insert into ${recordingFetches} (seq, project_id, source_id, url, url_expires_at, reference, since, due_at)
         select seq, project_id, ${sourceId}, ${url}, ${urlExpiresAt}, ${reference}, ${now()}, ${now()}
@@ -111,8 +111,8 @@ export class FetchQueue {
    */
   async next(inFlight: readonly Pick<Due, 'seq' | 'projectId'>[]): Promise<Due | null> {
     const ids = inFlight.map(({ projectId }) => projectId)
-    const found = await this.#first(notInArray(recordingFetches.projectId, ids))
-    if (found || inFlight.length === 0) return found
+    const due = await this.#first(notInArray(recordingFetches.projectId, ids))
+    if (due || inFlight.length === 0) return due
     const full = ids.filter((id) => ids.filter((other) => other === id).length >= fetchesOfProjectMax)
     const seqs = inFlight.map(({ seq }) => seq)
     return await this.#first(
@@ -133,10 +133,10 @@ export class FetchQueue {
     const isOver = urlExpiresAt !== null && urlExpiresAt <= now()
     // The address is used, or forgotten, when it expires.
     const next = isOver || urlExpiresAt === null ? dueAt : Math.min(dueAt, urlExpiresAt)
-    const noted = sql`update ${recordingFetches} set attempts = attempts + 1, due_at = ${next},
+    const attempt = sql`update ${recordingFetches} set attempts = attempts + 1, due_at = ${next},
       url = iif(url_expires_at <= ${now()}, null, url) where seq = ${seq} and ${this.isWaiting(due)}`
-    if (reason === due.reason) await write.run(noted)
-    else await this.#set(projectId, id, waiting(reason), this.isWaiting(due), () => [noted])
+    if (reason === due.reason) await write.run(attempt)
+    else await this.#set(projectId, id, waitingState(reason), this.isWaiting(due), () => [attempt])
   }
 
   /** Stops trying until somebody asks for it. */
@@ -154,17 +154,17 @@ export class FetchQueue {
    */
   async tryAgain(projectId: number, id?: string): Promise<{ queued: number }> {
     const { settingsOf, now } = this.#parts
-    const failed = await this.#failed(projectId, id)
-    if (id !== undefined && failed.length === 0) throw notFound('The recording of this call has not failed.')
+    const rows = await this.#failed(projectId, id)
+    if (id !== undefined && rows.length === 0) throw notFound('The recording of this call has not failed.')
     if ((await settingsOf(projectId)).recordings === 'off')
       throw forbidden('This project does not keep recordings. An owner can change that in its settings.')
-    for (const { seq, callId } of failed) {
+    for (const { seq, callId } of rows) {
       const hasFailed = sql`exists (select 1 from ${recordingFetches} where seq = ${seq} and due_at is null)`
-      await this.#set(projectId, callId, waiting(null), hasFailed, (call) => [
+      await this.#set(projectId, callId, waitingState(null), hasFailed, (call) => [
         sql`update ${recordingFetches} set since = ${now()}, attempts = 0, due_at = ${now()} where seq = ${call}`,
       ])
     }
-    return { queued: failed.length }
+    return { queued: rows.length }
   }
 
   async #failed(projectId: number, id: string | undefined) {
@@ -181,12 +181,12 @@ export class FetchQueue {
 
   async #first(isChosen: SQL | undefined): Promise<Due | null> {
     const { read, now } = this.#parts
-    const [found] = await read
+    const [next] = await read
       .select({
         row: recordingFetches,
         id: calls.id,
-        recordingUrl: told('$.recordingUrl'),
-        reason: told('$.recording.reason'),
+        recordingUrl: detailAt('$.recordingUrl'),
+        reason: detailAt('$.recording.reason'),
       })
       .from(recordingFetches)
       .innerJoin(calls, eq(calls.seq, recordingFetches.seq))
@@ -195,24 +195,27 @@ export class FetchQueue {
       .where(and(lte(recordingFetches.dueAt, now()), isChosen))
       .orderBy(asc(recordingFetches.dueAt))
       .limit(1)
-    if (!found) return null
-    const { row, id, recordingUrl, reason } = found
+    if (!next) return null
+    const { row, id, recordingUrl, reason } = next
     const isOver = row.urlExpiresAt !== null && row.urlExpiresAt <= now()
     const address = row.url && !isOver ? this.#addresses.open(row.url) : null
     return { ...row, id, reason, address: row.sourceId === null ? recordingUrl : address }
   }
 
-  async #renew(waits: typeof recordingFetches.$inferSelect, wanted: Wanted): Promise<void> {
+  async #renew(waits: typeof recordingFetches.$inferSelect, recording: FetchRequest): Promise<void> {
     const { seq, dueAt, sourceId } = waits
-    if (dueAt === null || wanted.url === undefined || wanted.sourceId !== sourceId) return
+    if (dueAt === null || recording.url === undefined || recording.sourceId !== sourceId) return
     await this.#parts.write
       .update(recordingFetches)
-      .set(this.#sealed(wanted))
+      .set(this.#sealed(recording))
       .where(and(eq(recordingFetches.seq, seq), isNotNull(recordingFetches.dueAt)))
   }
 
   /** What a request names is in the call itself. */
-  #sealed({ sourceId, url, urlExpiresAt }: Wanted): { url: Buffer | null; urlExpiresAt: number | null } {
+  #sealed({ sourceId, url, urlExpiresAt }: FetchRequest): {
+    url: Buffer | null
+    urlExpiresAt: number | null
+  } {
     if (sourceId === null || url === undefined) return { url: null, urlExpiresAt: null }
     return { url: this.#addresses.seal(url), urlExpiresAt: urlExpiresAt ?? expiryOf(url) }
   }
@@ -236,7 +239,7 @@ export class FetchQueue {
   }
 }
 
-function waiting(reason: string | null): CallRecording {
+function waitingState(reason: string | null): CallRecording {
   return { ...notKept, state: 'waiting', reason }
 }
 

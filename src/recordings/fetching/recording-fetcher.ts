@@ -139,10 +139,10 @@ export class RecordingFetcher {
     return await this.#open({ url: address })
   }
 
-  async #open(wanted: Download): Promise<Answer> {
+  async #open(request: Download): Promise<Answer> {
     const { guard, now, idleMs = idleMsDefault } = this.#parts
     const signal = AbortSignal.any([this.#job.signal, AbortSignal.timeout(fetchMsMax)])
-    return await download(wanted, { guard, signal, idleMs, now })
+    return await download(request, { guard, signal, idleMs, now })
   }
 
   async *#paced(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -59,15 +59,15 @@ async function wholeOf(
   chunks: AsyncIterable<Uint8Array>,
   { name, bytesMax, hold }: Pick<FormOptions, 'hold'> & { name: string; bytesMax: number },
 ): Promise<Uint8Array> {
-  const arrived: Uint8Array[] = []
+  const pieces: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of chunks) {
     bytes += chunk.byteLength
     if (bytes > bytesMax) throw tooLarge(`The part ${name} has at most ${bytesMax} bytes.`)
     hold(bytes)
-    arrived.push(chunk)
+    pieces.push(chunk)
   }
-  return Buffer.concat(arrived)
+  return Buffer.concat(pieces)
 }
 
 async function* eventsIn(arriving: AsyncIterable<Uint8Array>, type: string): AsyncGenerator<FormEvent, void> {

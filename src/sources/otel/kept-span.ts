@@ -80,12 +80,12 @@ const ids = ['callbook.call.id', 'id', 'calls', 'job', 'room', 'sipRule', 'sipCa
 const versions = ['callbook.agent_version', 'version']
 
 /** A span reduced to the attributes that are kept. */
-export function keptSpan(span: Span, kept: KeptAttributes): KeptSpan {
+export function keptSpan(span: Span, attributes: KeptAttributes): KeptSpan {
   const values: Record<string, AttributeValue> = {}
-  const found = (name: string) => span.attributes.get(name) ?? span.userAttributes.get(name) ?? ''
-  for (const [ours, names] of Object.entries(kept)) {
-    const name = names.find((each) => found(each) !== '')
-    const value = name === undefined ? undefined : found(name)
+  const attributeOf = (name: string) => span.attributes.get(name) ?? span.userAttributes.get(name) ?? ''
+  for (const [ours, names] of Object.entries(attributes)) {
+    const name = names.find((each) => attributeOf(each) !== '')
+    const value = name === undefined ? undefined : attributeOf(name)
     if (value !== undefined) values[ours] = typeof value === 'string' ? storable(value) : value
   }
   const { name, startMs, endMs, parentSpanId: parent } = span
@@ -99,16 +99,16 @@ export function isUserAttribute(name: string): boolean {
 
 /** What users have set, each as a span: a processor may set it on every span. Spans overrule the resource. */
 export function userSpansOf({ attributes, userAttributes, startMs, endMs }: Span): Record<string, KeptSpan> {
-  const kept: Record<string, KeptSpan> = {}
+  const spans: Record<string, KeptSpan> = {}
   const add = ([key, value]: [string, AttributeValue], times: Pick<KeptSpan, 'startMs' | 'endMs'>) => {
     if (!isUserAttribute(key) || value === '') return
     const name = storable(key).slice(0, metadataPrefix.length + metadataKeyCharsMax)
     const values = { [name]: typeof value === 'string' ? storable(value) : value }
-    kept[name] = { name: 'user', ...times, parent: '', values }
+    spans[name] = { name: 'user', ...times, parent: '', values }
   }
   for (const entry of userAttributes) add(entry, { startMs: 0, endMs: 0 })
   for (const entry of attributes) add(entry, { startMs, endMs })
-  return kept
+  return spans
 }
 
 /** A text that the database returns unchanged, trimmed: no lone surrogates, no U+0000. */
@@ -122,7 +122,7 @@ export function* redactSpans(
   settings: RedactionSettings,
   redact: RedactText,
 ): Work<Record<string, KeptSpan>> {
-  const redacted: Record<string, KeptSpan> = {}
+  const redactedSpans: Record<string, KeptSpan> = {}
   for (const [key, span] of Object.entries(spans)) {
     const values: Record<string, AttributeValue> = {}
     for (const [name, value] of Object.entries(span.values)) {
@@ -134,9 +134,9 @@ export function* redactSpans(
         values[name] = yield* redact(value, label, {})
       }
     }
-    redacted[key] = { ...span, values }
+    redactedSpans[key] = { ...span, values }
   }
-  return redacted
+  return redactedSpans
 }
 
 /** A kept span with its key. */

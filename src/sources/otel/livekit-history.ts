@@ -8,15 +8,15 @@ const judgePrefix = 'lk.judge.'
 /** What was said and done, by the items of a session's history. */
 export function eventsOfItems(items: readonly KeptSpan[]): SessionEvent[] {
   let agentId: string | undefined
-  let heard: KeptSpan | undefined
+  let question: KeptSpan | undefined
   return items.flatMap((item): SessionEvent[] => {
     const [atMs, role, name] = [item.startMs, textOf(item, 'role'), textOf(item, 'tool')]
     const text = textOf(item, 'text')
     switch (textOf(item, 'type')) {
       case 'message':
-        if (role === 'assistant') return [replyOf(item, heard, agentId)]
+        if (role === 'assistant') return [replyOf(item, question, agentId)]
         if (role !== 'user') return []
-        heard = item
+        question = item
         return [{ atMs, role, text }]
       case 'function_call':
         return [{ atMs, kind: 'tool_call', name, agentId, text: textOf(item, 'given') }]
@@ -32,8 +32,8 @@ export function eventsOfItems(items: readonly KeptSpan[]): SessionEvent[] {
   })
 }
 
-/** @param heard what the caller said before */
-function replyOf(item: KeptSpan, heard: KeptSpan | undefined, agentId: string | undefined): SessionEvent {
+/** @param question what the caller said before */
+function replyOf(item: KeptSpan, question: KeptSpan | undefined, agentId: string | undefined): SessionEvent {
   const total = numberOf(item, 'latency')
   return {
     atMs: item.startMs,
@@ -45,8 +45,8 @@ function replyOf(item: KeptSpan, heard: KeptSpan | undefined, agentId: string | 
       {
         total,
         // The caller waited for the first words of a reply, which alone have a total.
-        endOfTurn: total === undefined ? undefined : numberOf(heard, 'endOfTurnDelay'),
-        transcription: total === undefined ? undefined : numberOf(heard, 'transcriptionDelay'),
+        endOfTurn: total === undefined ? undefined : numberOf(question, 'endOfTurnDelay'),
+        transcription: total === undefined ? undefined : numberOf(question, 'transcriptionDelay'),
         model: numberOf(item, 'firstToken'),
         voice: numberOf(item, 'firstByte'),
       },
@@ -60,9 +60,9 @@ export function judgementsIn(all: readonly KeyedSpan[]): {
   evaluation: string | undefined
   callAnalysis: Record<string, unknown>
 } {
-  const named = (name: string) => all.filter((span) => span.name === name)
-  const tags = named('tag').flatMap((span) => textOf(span, 'tag') ?? [])
-  const [outcome] = named('outcome')
+  const byName = (name: string) => all.filter((span) => span.name === name)
+  const tags = byName('tag').flatMap((span) => textOf(span, 'tag') ?? [])
+  const [outcome] = byName('outcome')
   const tagged = ['success', 'fail'].find((each) => tags.includes(`lk.${each}`))
   const analysis: [string, unknown][] = []
   for (const tag of tags.slice(0, tagsMax)) {
@@ -72,14 +72,14 @@ export function judgementsIn(all: readonly KeyedSpan[]): {
     if (judge && verdict) analysis.push([judge, verdict])
     else if (!tag.startsWith('lk.')) analysis.push([`tag_${tag}`, true])
   }
-  for (const span of named('evaluation').slice(0, tagsMax)) {
+  for (const span of byName('evaluation').slice(0, tagsMax)) {
     const judge = textOf(span, 'judge') ?? ''
     analysis.push([judge, textOf(span, 'verdict')], [`${judge}_reasoning`, textOf(span, 'reasoning')])
   }
   analysis.push(['outcome_reason', textOf(outcome, 'reason')])
-  const known = analysis.filter(([, value]) => value !== undefined)
+  const entries = analysis.filter(([, value]) => value !== undefined)
   return {
     evaluation: textOf(outcome, 'outcome') ?? tagged,
-    callAnalysis: Object.fromEntries(known.map(([name, value]) => [`livekit_${cut(name)}`, value])),
+    callAnalysis: Object.fromEntries(entries.map(([name, value]) => [`livekit_${cut(name)}`, value])),
   }
 }

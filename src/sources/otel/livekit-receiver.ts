@@ -42,8 +42,8 @@ export class LiveKitReceiver {
     const { sources, now } = this.#parts
     const token = readToken(headers, now())
     if (token) enter(token.apiKey)
-    const found = token ? await sources.openByApiKey(token.apiKey) : []
-    const signing = found.find(({ secrets }) =>
+    const candidates = token ? await sources.openByApiKey(token.apiKey) : []
+    const signing = candidates.find(({ secrets }) =>
       secrets.some((secret) => secret !== '' && token && isSignedWith(token, secret)),
     )
     if (signing) return signing

@@ -142,12 +142,12 @@ function itemSpan(jobId: string, item: Members): Span[] {
   const { id, type, content, created_at, metrics } = item
   const role = typeof item.role === 'string' ? item.role.toLowerCase() : ''
   if (!itemTypes.includes(type) || ['system', 'developer'].includes(role)) return []
-  const measured: Members = isObject(metrics) ? metrics : {}
-  const atMs = millisOf(measured.started_speaking_at) ?? millisOf(created_at)
+  const metricMembers: Members = isObject(metrics) ? metrics : {}
+  const atMs = millisOf(metricMembers.started_speaking_at) ?? millisOf(created_at)
   if (typeof id !== 'string' || atMs === undefined) return []
   const texts = listOf(content).map((part) => (isObject(part) ? part.text : part))
   const text = texts.filter((part) => typeof part === 'string').join('\n')
-  const values = { ...measured, ...item, text, role }
+  const values = { ...metricMembers, ...item, text, role }
   return [spanOf(jobId, 'chat_item', `chat ${id}`, [atMs, atMs], values)]
 }
 

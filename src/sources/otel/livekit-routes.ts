@@ -98,7 +98,7 @@ export function livekitRoutes(
           wholeBytesMax: { header: limits.uploadHeader.most, chat_history: config.callBytesMax },
           hold: (bytes) => admission.hold(request, bytes),
         })
-        await orInvalid(() => receiver.takeUpload(source, checked(parts)))
+        await orInvalid(() => receiver.takeUpload(source, checkHistory(parts)))
         return answer()
       },
       unread,
@@ -106,7 +106,7 @@ export function livekitRoutes(
 }
 
 /** @throws payload_too_large if the history has too many members */
-async function* checked(parts: AsyncIterable<FormPart>) {
+async function* checkHistory(parts: AsyncIterable<FormPart>) {
   for await (const part of parts) {
     if ('value' in part && part.name === 'chat_history') checkMembers(part.value)
     yield part

@@ -35,7 +35,7 @@ const agentTurn: KeptAttributes = {
 }
 const version = { version: ['service.version', 'lk.deployment_id'] }
 /** By the name of the span. */
-const kept: Readonly<Record<string, KeptAttributes>> = {
+const keptAttributes: Readonly<Record<string, KeptAttributes>> = {
   session_start: version,
   user_turn: {
     text: ['lk.pii.user_transcript', 'lk.user_transcript'],
@@ -118,7 +118,7 @@ export const livekit: Framework = {
   ],
 
   keptOf(span) {
-    const names = Object.hasOwn(kept, span.name) ? kept[span.name] : undefined
+    const names = Object.hasOwn(keptAttributes, span.name) ? keptAttributes[span.name] : undefined
     if (!names) return {}
     const own = keptSpan(span, names)
     return { [span.spanId]: { ...own, values: { ...own.values, ...moreValues(span) } } }
@@ -126,16 +126,16 @@ export const livekit: Framework = {
 
   *read(spans, { traceId, isOver }) {
     const all = inOrder(spans)
-    const named = (...names: string[]) => all.filter(({ name }) => names.includes(name))
-    const reports = named('session_report')
-    const root = named('agent_session').at(-1) ?? reports[0]
-    const [heard, replies, items] = [named('user_turn'), named(...agentTurns), named('chat_item')]
-    if (!root && heard.length + replies.length + items.length === 0) return null
-    const close = named('session_close').at(-1)
-    const [spoken, written] = [yield* eventsIn(all), eventsOfItems(items)]
+    const byName = (...names: string[]) => all.filter(({ name }) => names.includes(name))
+    const reports = byName('session_report')
+    const root = byName('agent_session').at(-1) ?? reports[0]
+    const [userTurns, replies, items] = [byName('user_turn'), byName(...agentTurns), byName('chat_item')]
+    if (!root && userTurns.length + replies.length + items.length === 0) return null
+    const close = byName('session_close').at(-1)
+    const [spokenEvents, writtenEvents] = [yield* eventsIn(all), eventsOfItems(items)]
     // Words may be in the history alone, as those that a model hears itself.
-    const isWritten = turnsIn(written) > turnsIn(spoken)
-    const requests = named('llm_request', 'realtime_inference')
+    const isWritten = turnsIn(writtenEvents) > turnsIn(spokenEvents)
+    const requests = byName('llm_request', 'realtime_inference')
     const median = (name: string, spans: readonly KeptSpan[]) =>
       medianMs(spans, name) ?? medianMs(items, name)
     return toUpdate(spans, {
@@ -146,22 +146,22 @@ export const livekit: Framework = {
       closedMs: close?.startMs,
       endedReason: firstOf([close, ...reports], 'reason'),
       ...judgementsIn(all),
-      isMachine: named('amd').some((amd) => textOf(amd, 'category')?.startsWith('machine-')),
+      isMachine: byName('amd').some((amd) => textOf(amd, 'category')?.startsWith('machine-')),
       direction: directionOf(root),
       person: textOf(root, 'person'),
       own: textOf(root, 'own'),
       agent: firstOf([root, ...reports, ...replies], 'agent') ?? firstOf(items, 'to'),
-      events: isWritten ? written : spoken,
-      usage: usedIn(usageTypes.some((type) => named(type).length > 0) ? named(...usageTypes) : requests),
+      events: isWritten ? writtenEvents : spokenEvents,
+      usage: usedIn(usageTypes.some((type) => byName(type).length > 0) ? byName(...usageTypes) : requests),
       turns: replies.some((turn) => numberOf(turn, 'latency') !== undefined) ? replies : items,
       metadata: {
         jobId: firstOf([root, ...reports], 'job'),
         roomId: firstOf([root, ...reports], 'room'),
-        ...usageOf(requests.length > 0 ? requests : named('llm_usage')),
-        transcriptionDelayMs: median('transcriptionDelay', heard),
-        endOfTurnDelayMs: median('endOfTurnDelay', heard),
-        firstTokenMs: median('firstToken', named('llm_node')),
-        firstByteMs: median('firstByte', named('tts_node')),
+        ...usageOf(requests.length > 0 ? requests : byName('llm_usage')),
+        transcriptionDelayMs: median('transcriptionDelay', userTurns),
+        endOfTurnDelayMs: median('endOfTurnDelay', userTurns),
+        firstTokenMs: median('firstToken', byName('llm_node')),
+        firstByteMs: median('firstByte', byName('tts_node')),
       },
     })
   },
@@ -183,8 +183,8 @@ function moreValues({ name, attributes, events }: Span): Record<string, string> 
     return { calls: storable(JSON.stringify(callIdsOf(String(calls ?? '[]')))) }
   }
   if (name !== 'agent_session') return {}
-  const linked = events.find((event) => event.name === 'participant_linked')
-  const kind = linked?.attributes.get('lk.participant_kind')
+  const linkEvent = events.find((event) => event.name === 'participant_linked')
+  const kind = linkEvent?.attributes.get('lk.participant_kind')
   return kind === 'PARTICIPANT_KIND_STANDARD' ? { participant: 'web' } : {}
 }
 
@@ -236,9 +236,9 @@ function* eventsIn(all: readonly KeyedSpan[]): Work<SessionEvent[]> {
 
 /** The span of a reply has only the text of its last step. What was said before tool calls is in the earlier steps. */
 function repliesIn(turn: KeyedSpan, parts: readonly KeyedSpan[]): SessionEvent[] {
-  const named = (name: string) => parts.filter((part) => part.name === name)
-  const [steps, tools] = [named('llm_node'), named('function_tool')]
-  const [voices, played] = [named('tts_node'), named('agent_speaking')]
+  const byName = (name: string) => parts.filter((part) => part.name === name)
+  const [steps, tools] = [byName('llm_node'), byName('function_tool')]
+  const [voices, played] = [byName('tts_node'), byName('agent_speaking')]
   const toolIds = new Set<unknown>(tools.map((tool) => textOf(tool, 'id')))
   const isSpoken = (step: KeptSpan) => {
     const calls = listIn(textOf(step, 'calls') ?? '[]')
@@ -285,10 +285,10 @@ function repliesIn(turn: KeyedSpan, parts: readonly KeyedSpan[]): SessionEvent[]
 
 function toolIn(tool: KeptSpan): SessionEvent[] {
   const [name, agentId] = [textOf(tool, 'tool'), textOf(tool, 'agent')]
-  const answered = unquoted(textOf(tool, 'answered')) ?? textOf(tool, 'error')
+  const answer = unquoted(textOf(tool, 'answered')) ?? textOf(tool, 'error')
   return [
     { atMs: tool.startMs, kind: 'tool_call', name, agentId, text: textOf(tool, 'given') },
-    { atMs: tool.endMs, kind: 'tool_result', name, agentId, text: answered },
+    { atMs: tool.endMs, kind: 'tool_result', name, agentId, text: answer },
   ]
 }
 

@@ -50,14 +50,14 @@ export function otlpRoutes({ admission, contexts }: Http, callSessions: Pick<Cal
     async ({ caller, request }) => {
       const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
       const bytes = await readOtlp(request, limits, [protobuf, json])
-      const { spans, ...refused } = await orInvalid(() => {
-        const sent = typeOf(request) === json ? parseBody(bytes) : bytes
-        return callSessions.read(caller.keyId, bytes, spansOf(sent, scopes))
+      const { spans, ...partialRefusal } = await orInvalid(() => {
+        const message = typeOf(request) === json ? parseBody(bytes) : bytes
+        return callSessions.read(caller.keyId, bytes, spansOf(message, scopes))
       })
-      const taken = await callSessions.take(caller.projectId, spans)
+      const outcome = await callSessions.take(caller.projectId, spans)
       const partial = {
-        rejectedSpans: refused.rejectedSpans + taken.rejectedSpans,
-        errorMessage: [refused.errorMessage, taken.errorMessage].filter(Boolean).join(' '),
+        rejectedSpans: partialRefusal.rejectedSpans + outcome.rejectedSpans,
+        errorMessage: [partialRefusal.errorMessage, outcome.errorMessage].filter(Boolean).join(' '),
       }
       return answer(request, encodeResponse(partial), responseOf(partial))
     },
@@ -102,9 +102,9 @@ export async function readOtlp(
     throw unsupportedMediaType('Send the body as it is, or with Content-Encoding: gzip or deflate.', {
       'Accept-Encoding': 'gzip, deflate, identity',
     })
-  const sent = await readBody(request, bodyLimits)
-  if (!isExpandable(encoding)) return sent
-  const bytes = await expand(request, sent, encoding, bodyLimits)
+  const raw = await readBody(request, bodyLimits)
+  if (!isExpandable(encoding)) return raw
+  const bytes = await expand(request, raw, encoding, bodyLimits)
   bodyLimits.admission.hold(request, bytes.byteLength)
   return bytes
 }
@@ -126,16 +126,16 @@ function isExpandable(encoding: string): encoding is keyof typeof expanders {
 /** Room for all that it inflates to is taken before. @throws payload_too_large, unavailable, invalid_request */
 async function expand(
   request: Request,
-  sent: Uint8Array,
+  raw: Uint8Array,
   encoding: keyof typeof expanders,
   { bytesMax, admission }: BodyLimits,
 ): Promise<Uint8Array> {
-  const most = encoding === 'gzip' ? inflatedBytes(sent) : Math.min(bytesMax, sent.length * inflationMax)
+  const most = encoding === 'gzip' ? inflatedBytes(raw) : Math.min(bytesMax, raw.length * inflationMax)
   if (most > bytesMax) throw payloadTooLarge(bytesMax)
-  await admission.holdWithin(limits.gzipWait.most, request, sent.length + most)
+  await admission.holdWithin(limits.gzipWait.most, request, raw.length + most)
   try {
     // One buffer, with a byte more than it needs: a full one is followed by another.
-    return await expanders[encoding](sent, {
+    return await expanders[encoding](raw, {
       maxOutputLength: Math.max(most, 1),
       chunkSize: Math.max(most + 1, zlib.Z_MIN_CHUNK),
     })

@@ -14,14 +14,14 @@ function isNothing(value: unknown): boolean {
 
 /**
  * The spans of these scopes, and those of others with attributes of users.
- * @param sent in protobuf as bytes, in JSON parsed @throws FieldFault for a malformed request
+ * @param payload in protobuf as bytes, in JSON parsed @throws FieldFault for a malformed request
  */
 export function* spansOf(
-  sent: unknown,
+  payload: unknown,
   scopes: ReadonlySet<string>,
 ): Work<{ spans: Span[] } & PartialSuccess> {
   const decoder = new RequestDecoder()
-  const body = sent instanceof Uint8Array ? yield* decoder.traces(sent) : sent
+  const body = payload instanceof Uint8Array ? yield* decoder.traces(payload) : payload
   const spans: Span[] = []
   const answer = { spans, rejectedSpans: 0, errorMessage: '' }
   if (isNothing(body)) throw new FieldFault('body', 'must be an object')
@@ -42,10 +42,10 @@ export function* spansOf(
       yield
       const scope = ofScope.object('scope').text('name') ?? ''
       const isFramework = scopes.has(scope)
-      for (const sent of spansIn(ofScope)) {
+      for (const raw of spansIn(ofScope)) {
         yield
-        if (!isFramework && !mayHaveUserAttributes(sent)) continue
-        const fields = sent instanceof Uint8Array ? Fields.of(decoder.span(sent)) : sent
+        if (!isFramework && !mayHaveUserAttributes(raw)) continue
+        const fields = raw instanceof Uint8Array ? Fields.of(decoder.span(raw)) : raw
         const span = toSpan(fields, scope, isFramework ? ofFramework : ofOtherScope)
         if (span) spans.push(span)
         else if (isFramework) answer.rejectedSpans++

@@ -29,7 +29,7 @@ const answerCharsMax = 6_000
 /** How much of a spoken text is looked for. */
 const spokenCharsMax = 100
 /** By the name of the span. */
-const kept: Readonly<Record<string, KeptAttributes>> = {
+const keptAttributes: Readonly<Record<string, KeptAttributes>> = {
   conversation: { conversation: ['conversation.id'], version: ['service.version'] },
   turn: {
     conversation: ['conversation.id'],
@@ -56,7 +56,7 @@ export const pipecat: Framework = {
   lastSpans: ['conversation'],
 
   keptOf(span) {
-    const names = Object.hasOwn(kept, span.name) ? kept[span.name] : undefined
+    const names = Object.hasOwn(keptAttributes, span.name) ? keptAttributes[span.name] : undefined
     if (!names) return {}
     const own = keptSpan(span, names)
     const isOfSession = span.name === 'turn' || span.name === 'conversation'
@@ -67,70 +67,70 @@ export const pipecat: Framework = {
 
   *read(spans, { isOver }) {
     const all = inOrder(spans)
-    const named = (...names: string[]) => all.filter(({ name }) => names.includes(name))
-    const sessions = named('turn', 'conversation')
+    const byName = (...names: string[]) => all.filter(({ name }) => names.includes(name))
+    const sessions = byName('turn', 'conversation')
     const id = sessions.flatMap((span) => textOf(span, 'conversation') ?? [])[0]
     if (id === undefined) return null
-    const models = named('llm', 'llm_response')
+    const models = byName('llm', 'llm_response')
     return toUpdate(spans, {
       id,
       all,
-      root: named('conversation').at(-1),
+      root: byName('conversation').at(-1),
       isOver,
       agent: sessions.flatMap((span) => textOf(span, 'service') ?? [])[0],
-      events: yield* eventsIn(all, named('turn')),
-      usage: usedIn([...models, ...named('tts', 'stt')]).map(withCache),
-      turns: named('turn'),
+      events: yield* eventsIn(all, byName('turn')),
+      usage: usedIn([...models, ...byName('tts', 'stt')]).map(withCache),
+      turns: byName('turn'),
       metadata: {
         ...usageOf(models),
-        transcriptionDelayMs: medianMs(named('stt'), 'transcriptionDelay'),
+        transcriptionDelayMs: medianMs(byName('stt'), 'transcriptionDelay'),
         firstTokenMs: medianMs(models, 'firstToken'),
-        firstByteMs: medianMs(named('tts'), 'firstByte'),
+        firstByteMs: medianMs(byName('tts'), 'firstByte'),
       },
     })
   },
 }
 
 /** Input tokens include those of the cache. */
-function withCache(used: EventUsage): EventUsage {
-  const { inputTokens, cachedTokens, cacheWriteTokens, provider = '' } = used
-  if (!netOfCache.test(provider)) return used
-  return { ...used, inputTokens: sumOfKnown(inputTokens, cachedTokens, cacheWriteTokens) }
+function withCache(usage: EventUsage): EventUsage {
+  const { inputTokens, cachedTokens, cacheWriteTokens, provider = '' } = usage
+  if (!netOfCache.test(provider)) return usage
+  return { ...usage, inputTokens: sumOfKnown(inputTokens, cachedTokens, cacheWriteTokens) }
 }
 
 function* eventsIn(all: readonly KeyedSpan[], turns: readonly KeyedSpan[]): Work<SessionEvent[]> {
   const events: SessionEvent[] = []
   const byKey = new Map(turns.map((turn) => [turn.key, turn]))
-  const spoken = all.some(({ name }) => name === 'tts') ? 'tts' : 'llm_response'
+  const voice = all.some(({ name }) => name === 'tts') ? 'tts' : 'llm_response'
   for (const [parent, parts] of byParent(all)) {
     const turn = byKey.get(parent)
     // The last turn of every session says that it was interrupted.
     const wasInterrupted = turn !== turns.at(-1) && turn?.values.wasInterrupted === true
-    events.push(...(yield* turnEventsIn(parts, { turn, spoken, wasInterrupted })))
+    events.push(...(yield* turnEventsIn(parts, { turn, voice, wasInterrupted })))
   }
   events.push(...(yield* toolsUsed(all)))
   return events
 }
 
-/** What was said in a turn. @param spoken the name of the spans with what the agent said */
+/** What was said in a turn. @param voice the name of the spans with what the agent said */
 function* turnEventsIn(
   parts: readonly KeyedSpan[],
-  { turn, spoken, wasInterrupted }: { turn: KeyedSpan | undefined; spoken: string; wasInterrupted: boolean },
+  { turn, voice, wasInterrupted }: { turn: KeyedSpan | undefined; voice: string; wasInterrupted: boolean },
 ): Work<SessionEvent[]> {
   const events: SessionEvent[] = []
   const replies: { span: KeyedSpan; answer: KeyedSpan | undefined }[] = []
-  const done = new Set<KeyedSpan>()
+  const repliedTurns = new Set<KeyedSpan>()
   /** The newest answers of the model so far, the newest first. */
   let answers: KeyedSpan[] = []
   // Consecutive spans are one message.
   let message: { atMs: number; role: 'user'; text: string } | null = null
-  let heard: KeyedSpan | undefined
+  let question: KeyedSpan | undefined
   for (const span of parts) {
     yield
     const text = textOf(span, 'text')
     if (text === undefined) continue
     if (span.name === 'stt') {
-      heard = span
+      question = span
       if (message) message.text += ` ${text}`
       else {
         message = { atMs: span.startMs, role: 'user', text }
@@ -139,12 +139,12 @@ function* turnEventsIn(
     }
     if (span.name === 'tts') message = null
     if (span.name === 'llm') answers = [span, ...answers].slice(0, answersMax)
-    if (span.name !== spoken) continue
+    if (span.name !== voice) continue
     // Before version 1.6, a `tts` span often has only the last sentence, so the text of the `llm` span is used.
     const start = text.slice(0, spokenCharsMax)
     const answer = answers.find((each) => textOf(each, 'text')?.slice(0, answerCharsMax).includes(start))
-    if (answer && done.has(answer)) continue
-    if (answer) done.add(answer)
+    if (answer && repliedTurns.has(answer)) continue
+    if (answer) repliedTurns.add(answer)
     replies.push({ span, answer })
   }
   for (const [at, { span, answer }] of replies.entries()) {
@@ -152,7 +152,7 @@ function* turnEventsIn(
       // The caller waited for the first words of a turn.
       ...(at === 0 && {
         total: numberOf(turn, 'latency'),
-        transcription: numberOf(heard, 'transcriptionDelay'),
+        transcription: numberOf(question, 'transcriptionDelay'),
       }),
       model: numberOf(answer ?? span, 'firstToken'),
       voice: numberOf(span, 'firstByte'),
@@ -231,8 +231,8 @@ function toolsIn(messages: readonly Record<string, unknown>[]): Tool[] {
   }
   for (const message of messages) {
     for (const call of objectsIn(message.tool_calls)) {
-      const { name, arguments: given } = isObject(call.function) ? call.function : {}
-      ask({ id: String(call.id), tool: storable(String(name)), given: storable(textIn(given)) })
+      const { name, arguments: argumentsText } = isObject(call.function) ? call.function : {}
+      ask({ id: String(call.id), tool: storable(String(name)), given: storable(textIn(argumentsText)) })
     }
     if (message.role === 'tool') answer(message.tool_call_id, message.content)
     for (const part of objectsIn(message.content)) {

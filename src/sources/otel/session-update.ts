@@ -74,8 +74,8 @@ export function toUpdate(
   const conversation = conversationOf(session.events, startMs)
   const direction = directions.find((each) => each === attribute('direction')) ?? session.direction
   const { person, own } = session
-  const told = spans['callbook.agent_version']?.values['callbook.agent_version']
-  const version = told ?? all.find(({ values }) => values.version)?.values.version
+  const stated = spans['callbook.agent_version']?.values['callbook.agent_version']
+  const version = stated ?? all.find(({ values }) => values.version)?.values.version
   const numbers = numbersOf(direction, { person, own })
   return updateOf(
     callIdOf(attribute('call.id') ?? id),

@@ -66,10 +66,10 @@ interface Session {
   traceId: string
   framework: string
   /** What is kept of this request. */
-  added: Record<string, KeptSpan>
+  extra: Record<string, KeptSpan>
   /** How many spans of this request belong to the session, and how many of them had no room. */
-  arrived: number
-  refused: number
+  count: number
+  refusals: number
   /** The bytes of what is stored. */
   storedBytes: number
   spans: KeptSpans
@@ -136,7 +136,7 @@ export class CallSessions {
     if (isRedacting(settings)) {
       const redact = await interimRedactor(settings)
       for (const session of sessions.values())
-        session.added = await this.#slices.run(redactSpans(session.added, settings, redact))
+        session.extra = await this.#slices.run(redactSpans(session.extra, settings, redact))
     }
     const bytes = await this.#bytesOf(projectId, [...sessions.keys()])
     for (const session of sessions.values()) {
@@ -149,17 +149,17 @@ export class CallSessions {
       if (own.length === 0) return answer
       const largest = [...bytes.values()].reduce((most, each) => Math.max(most, each), 0)
       await sleep(Math.min(largest / storedBytesPerWaitMs, waitMsMax))
-      const joined = own.map((session) => this.#joined(projectId, session))
+      const sessionGroups = own.map((session) => this.#joined(projectId, session))
       const sized = own.map(({ traceId }, at) => [at, sessionBytesMin + (bytes.get(traceId) ?? 0)] as const)
       for (const positions of inSlices(sized, bytesPerSliceMax)) {
         const some = positions.flatMap((at) => own[at] ?? [])
-        const all = positions.flatMap((at) => joined[at] ?? [])
-        let refused = await this.#add(projectId, all)
+        const all = positions.flatMap((at) => sessionGroups[at] ?? [])
+        let refusal = await this.#add(projectId, all)
         // If not all has room, each request is written alone, so that none is refused because of others.
-        if (refused.rejectedSpans > 0 && all.length > some.length) refused = await this.#add(projectId, some)
+        if (refusal.rejectedSpans > 0 && all.length > some.length) refusal = await this.#add(projectId, some)
         else for (const session of all) session.isWritten = true
-        answer.rejectedSpans += refused.rejectedSpans
-        answer.errorMessage ||= refused.errorMessage
+        answer.rejectedSpans += refusal.rejectedSpans
+        answer.errorMessage ||= refusal.errorMessage
       }
       return answer
     })
@@ -168,9 +168,9 @@ export class CallSessions {
   /** Takes a session and what other requests that wait add to it. */
   #joined(projectId: number, session: Session): Session[] {
     const name = nameOf(projectId, session.traceId)
-    const waiting = this.#waiting.get(name) ?? []
+    const waiters = this.#waiting.get(name) ?? []
     this.#waiting.delete(name)
-    return [session, ...waiting.filter((other) => other !== session)]
+    return [session, ...waiters.filter((other) => other !== session)]
   }
 
   /** Adds parts to what is stored of their sessions, each of which is read and written once. */
@@ -203,18 +203,18 @@ export class CallSessions {
   /** Writes calls first, since spans that their call rejects are not stored. Throws if the request must be repeated. */
   async #write(projectId: number, sessions: Session[]): Promise<PartialSuccess> {
     const { config, ingest } = this.#parts
-    const isTooLarge = ({ storedBytes, added }: Session) =>
-      storedBytes + Buffer.byteLength(JSON.stringify(added)) > config.callBytesMax
+    const isTooLarge = ({ storedBytes, extra }: Session) =>
+      storedBytes + Buffer.byteLength(JSON.stringify(extra)) > config.callBytesMax
     const rejected = new Set(sessions.filter(isTooLarge))
-    const kept = sessions.filter((session) => !rejected.has(session))
-    for (const session of kept) session.update = await this.#slices.run(readUpdate(session))
-    const updated = kept.filter(({ update }) => update !== null)
-    const results = await ingest.putAll(projectId, updated.flatMap(toInput))
+    const accepted = sessions.filter((session) => !rejected.has(session))
+    for (const session of accepted) session.update = await this.#slices.run(readUpdate(session))
+    const withUpdate = accepted.filter(({ update }) => update !== null)
+    const results = await ingest.putAll(projectId, withUpdate.flatMap(toInput))
     let errorMessage =
       rejected.size > 0
         ? `A session has at most ${config.callBytesMax} bytes (CALL_MAX_BYTES).`
         : `A session has at most ${spansMax} spans.`
-    for (const [position, session] of updated.entries()) {
+    for (const [position, session] of withUpdate.entries()) {
       const result = results[position]
       if (!(result instanceof AppError) || result.code === 'call_was_deleted') continue
       if (result.status >= 500) throw result
@@ -223,11 +223,11 @@ export class CallSessions {
     }
     await this.#keep(
       projectId,
-      kept.filter((session) => !rejected.has(session)),
+      accepted.filter((session) => !rejected.has(session)),
     )
     const rejectedSpans = sessions.reduce(
       (total, session) =>
-        total + (rejected.has(session) ? session.arrived : Math.min(session.arrived, session.refused)),
+        total + (rejected.has(session) ? session.count : Math.min(session.count, session.refusals)),
       0,
     )
     return { rejectedSpans, errorMessage: rejectedSpans > 0 ? errorMessage : '' }
@@ -239,7 +239,7 @@ export class CallSessions {
     const rows = sessions.map((session) => ({
       traceId: session.traceId,
       framework: session.framework,
-      spans: JSON.stringify(session.added),
+      spans: JSON.stringify(session.extra),
       callId: session.update?.id ?? null,
       hash: recordHash(projectId, 'call', likelyCallId(session)),
     }))
@@ -248,7 +248,7 @@ export class CallSessions {
     const isDeleted = sql`exists (select 1 from ${erasures} where project_id = ${projectId} and kind = 'call'
       and id_hash = value ->> 'hash')`
     // Does what json_patch does in quadratic time. SQLite takes `value` from the row of the maximum: the new span.
-    const merged = sql`(select json_group_object(key, json(value)) from (select key, value, max(is_new) from (
+    const mergedSpans = sql`(select json_group_object(key, json(value)) from (select key, value, max(is_new) from (
       select key, value, 0 as is_new from json_each(${callSessions.spans})
       union all select key, value, 1 from json_each(excluded.spans)) group by key))`
     const { write } = store(projectId)
@@ -260,7 +260,7 @@ export class CallSessions {
         select ${projectId}, value ->> 'traceId', value ->> 'framework', value ->> 'callId', value ->> 'spans',
           ${now() + silentMsMax}
         from json_each(${json}) where not ${isDeleted} and exists (select 1 from ${projects} where id = ${projectId})
-        on conflict (project_id, trace_id) do update set spans = ${merged},
+        on conflict (project_id, trace_id) do update set spans = ${mergedSpans},
           framework = coalesce(nullif(excluded.framework, ''), framework), call_id = coalesce(excluded.call_id, call_id), due_at = excluded.due_at`,
       ...this.#deleting(projectId, areOfDeleted),
     })
@@ -270,10 +270,10 @@ export class CallSessions {
   /** Deletes sessions that no deletion of a call erases. Their words are erased like a call's. */
   #deleting(projectId: number, condition: SQL) {
     const { write } = this.#parts.store(projectId)
-    const erased = { projectId, kind: 'sessions', id: '' } as const
+    const record = { projectId, kind: 'sessions', id: '' } as const
     const isAny = sql`exists (select 1 from ${callSessions} where ${condition})`
     return {
-      ledger: erasing(this.#parts, erased, isAny),
+      ledger: erasing(this.#parts, record, isAny),
       deleted: write.all(sql`delete from ${callSessions} where ${condition} returning 1`),
     }
   }
@@ -328,30 +328,30 @@ function* sessionsIn(spans: readonly Span[]): Work<Map<string, Session>> {
   const sessions = new Map<string, Session>()
   for (const span of spans) {
     yield
-    const found = Object.entries(frameworks).find(([, { scopes }]) => scopes.includes(span.scope))
-    const kept = { ...found?.[1].keptOf(span), ...userSpansOf(span) }
-    if (Object.keys(kept).length === 0) continue
-    addTo(sessions, { ...newSession(span.traceId, found?.[0] ?? ''), added: kept, arrived: 1 })
+    const framework = Object.entries(frameworks).find(([, { scopes }]) => scopes.includes(span.scope))
+    const extra = { ...framework?.[1].keptOf(span), ...userSpansOf(span) }
+    if (Object.keys(extra).length === 0) continue
+    addTo(sessions, { ...newSession(span.traceId, framework?.[0] ?? ''), extra, count: 1 })
   }
   return sessions
 }
 
 /** Adds to a session, which is new if there is none. Of two spans with one key the better stays. */
-function addTo(sessions: Map<string, Session>, { traceId, framework, added, arrived }: Session): void {
+function addTo(sessions: Map<string, Session>, { traceId, framework, extra, count }: Session): void {
   const session = sessions.get(traceId) ?? newSession(traceId, '')
   session.framework ||= framework
-  for (const [key, each] of Object.entries(added)) {
-    const known = session.added[key]
-    if (!known || isBetter(each, known)) session.added[key] = each
+  for (const [key, each] of Object.entries(extra)) {
+    const earlier = session.extra[key]
+    if (!earlier || isBetter(each, earlier)) session.extra[key] = each
   }
-  session.arrived += arrived
+  session.count += count
   sessions.set(traceId, session)
 }
 
 function newSession(traceId: string, framework: string): Session {
-  const counts = { arrived: 0, refused: 0, storedBytes: 0 }
+  const counts = { count: 0, refusals: 0, storedBytes: 0 }
   const state = { spans: {}, isOver: false, update: null, isWritten: false }
-  return { traceId, framework, added: {}, ...counts, ...state }
+  return { traceId, framework, extra: {}, ...counts, ...state }
 }
 
 /** Adds what a request has to what is stored. New spans beyond the maximum are refused. */
@@ -361,16 +361,16 @@ function continueFrom(
   now: number,
 ): void {
   const all: Record<string, KeptSpan> = JSON.parse(spans)
-  const added: Record<string, KeptSpan> = {}
+  const extra: Record<string, KeptSpan> = {}
   session.framework ||= framework
-  let count = Object.keys(all).length
-  for (const [key, span] of Object.entries(session.added)) {
-    const known = Object.hasOwn(all, key) ? all[key] : undefined
-    if (known && !isBetter(span, known)) continue
-    if (!known && ++count > spansMax + (isLast(session, span) ? lastSpansMax : 0)) session.refused++
-    else all[key] = added[key] = span
+  let total = Object.keys(all).length
+  for (const [key, span] of Object.entries(session.extra)) {
+    const earlier = Object.hasOwn(all, key) ? all[key] : undefined
+    if (earlier && !isBetter(span, earlier)) continue
+    if (!earlier && ++total > spansMax + (isLast(session, span) ? lastSpansMax : 0)) session.refusals++
+    else all[key] = extra[key] = span
   }
-  Object.assign(session, { spans: all, added, storedBytes: bytes, isOver: dueAt === null || dueAt <= now })
+  Object.assign(session, { spans: all, extra, storedBytes: bytes, isOver: dueAt === null || dueAt <= now })
 }
 
 function isLast({ framework }: Session, { name }: KeptSpan): boolean {
@@ -381,9 +381,9 @@ function isLast({ framework }: Session, { name }: KeptSpan): boolean {
  * Whether a span replaces another with its key, whichever arrives first. The earlier counts, since a tool is used once;
  * of what users have set, the later, so that they may correct it.
  */
-function isBetter(span: KeptSpan, known: KeptSpan): boolean {
-  if (span.startMs === known.startMs) return JSON.stringify(span.values) > JSON.stringify(known.values)
-  return span.startMs > known.startMs === (span.name === 'user')
+function isBetter(span: KeptSpan, other: KeptSpan): boolean {
+  if (span.startMs === other.startMs) return JSON.stringify(span.values) > JSON.stringify(other.values)
+  return span.startMs > other.startMs === (span.name === 'user')
 }
 
 function* readUpdate({ framework, spans, traceId, isOver }: Session): Work<SourceUpdate | null> {

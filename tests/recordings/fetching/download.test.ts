@@ -13,7 +13,7 @@ const names = new Map([
   ['rebound.test', '169.254.169.254'],
 ])
 const guard = new Addresses({
-  listed: { allows: (address) => address === '127.0.0.1' },
+  allowList: { allows: (address) => address === '127.0.0.1' },
   resolve: async (host) => [{ address: names.get(host) ?? host, family: 4 }],
 })
 const storage = await startStorage()

@@ -61,11 +61,11 @@ export function loadAddon(): LoadedAddon {
 /** Why the addon must not be loaded on this machine; null when it may. An illegal instruction cannot be caught. */
 export function whyNotLoadable(addon: string, stamp: string, cpu = cpuFeatures()): string | null {
   if (!existsSync(addon)) return 'the hnswlib-node addon is not built'
-  const built = readStamp(stamp)
-  if (!built) return 'the hnswlib-node addon was not built by scripts/build-addon.ts'
-  if (built.platform !== platformName()) return `the addon was built for ${built.platform}`
+  const addonStamp = readStamp(stamp)
+  if (!addonStamp) return 'the hnswlib-node addon was not built by scripts/build-addon.ts'
+  if (addonStamp.platform !== platformName()) return `the addon was built for ${addonStamp.platform}`
   const here = new Set(cpu)
-  const missing = built.cpu.filter((feature) => !here.has(feature))
+  const missing = addonStamp.cpu.filter((feature) => !here.has(feature))
   return missing.length === 0 ? null : `the addon was built for another CPU (with ${missing.join(', ')})`
 }
 

@@ -85,8 +85,8 @@ export class Filling {
 
   /** Removes all other labels. Returns whether there were any. */
   keepOnly(labels: ReadonlySet<number>): boolean {
-    const held = [...(this.#graph?.labels ?? []), ...this.#pending.keys()]
-    const others = held.filter((label) => !labels.has(label))
+    const ownLabels = [...(this.#graph?.labels ?? []), ...this.#pending.keys()]
+    const others = ownLabels.filter((label) => !labels.has(label))
     this.remove(others)
     return others.length > 0
   }
@@ -97,8 +97,8 @@ export class Filling {
     const labels: number[] = []
     for (const label of this.#pending.keys()) if (labels.push(label) >= rowsPerRead) break
     const rows = await readVectors(labels)
-    const found = new Set(rows.map(({ label }) => label))
-    for (const label of labels) if (!found.has(label)) this.#pending.delete(label)
+    const rowLabels = new Set(rows.map(({ label }) => label))
+    for (const label of labels) if (!rowLabels.has(label)) this.#pending.delete(label)
     this.#read = rows.reverse()
     this.#wake()
   }

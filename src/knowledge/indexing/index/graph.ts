@@ -86,14 +86,14 @@ export class Graph {
 
   /** The nearest vectors, best first. Fewer than `limit` if no path through the graph leads to more. */
   search(query: Float32Array, limit: number): VectorHit[] {
-    const wanted = Math.min(limit, this.#live.size)
-    if (wanted === 0) return []
+    const hitsMax = Math.min(limit, this.#live.size)
+    if (hitsMax === 0) return []
     const count = this.#index.getCurrentCount()
     this.#index.setEf(effort)
-    let reach = this.#dead.size === 0 ? wanted : Math.min(count, Math.max(effort, wanted * 2))
+    let reach = this.#dead.size === 0 ? hitsMax : Math.min(count, Math.max(effort, hitsMax * 2))
     for (;;) {
-      const hits = this.#liveHits(query, reach).slice(0, wanted)
-      if (hits.length === wanted || reach >= count) return hits
+      const hits = this.#liveHits(query, reach).slice(0, hitsMax)
+      if (hits.length === hitsMax || reach >= count) return hits
       reach = Math.min(count, reach * 2)
     }
   }

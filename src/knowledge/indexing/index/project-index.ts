@@ -62,7 +62,7 @@ export class ProjectIndex {
   #opening: Promise<void> | null = null
   #rebuilding: Promise<void> | null = null
   /** hnswlib is writing this graph on a thread of its own, so nothing may be added to it. */
-  #written: Filling | null = null
+  #saving: Filling | null = null
   readonly #changesDuringReads = new Set<Changes>()
   /** Queued vectors count as added. */
   readonly #version = new FollowedVersion()
@@ -176,7 +176,7 @@ export class ProjectIndex {
     if (!filling) return
     await filling.read((labels) => this.#options.rows.vectors(this.id, labels))
     // A save has started meanwhile. It calls `onWork` when it ends.
-    if (filling === this.#written) return
+    if (filling === this.#saving) return
     filling.add((label, reason) => this.#log('error', 'A vector cannot be indexed', { label, reason }))
     if (filling === this.#current) this.#changed()
   }
@@ -288,8 +288,8 @@ export class ProjectIndex {
   async #compare({ added, removed }: Changes): Promise<number | null> {
     const { rows } = this.#options
     const summary = await rows.summary(this.id)
-    const held = (this.#current.graph?.labels.size ?? 0) + this.#current.pending
-    if (summary?.version === this.#version.equal && summary.vectors === held) return summary.version
+    const vectorCount = (this.#current.graph?.labels.size ?? 0) + this.#current.pending
+    if (summary?.version === this.#version.equal && summary.vectors === vectorCount) return summary.version
     const inRows = new Set(await rows.labels(this.id))
     for (const label of added) inRows.add(label)
     for (const label of removed) inRows.delete(label)
@@ -327,7 +327,7 @@ export class ProjectIndex {
 
   #workable(): Filling | null {
     const fillings = [this.#current, this.#next]
-    return fillings.find((filling) => filling && filling !== this.#written && filling.pending > 0) ?? null
+    return fillings.find((filling) => filling && filling !== this.#saving && filling.pending > 0) ?? null
   }
 
   #isWorn(): boolean {
@@ -402,11 +402,11 @@ export class ProjectIndex {
   }
 
   async #writeGraph(filling: Filling, graph: Graph, path: string): Promise<void> {
-    this.#written = filling
+    this.#saving = filling
     try {
       await graph.write(path)
     } finally {
-      this.#written = null
+      this.#saving = null
       this.#options.onWork()
     }
   }

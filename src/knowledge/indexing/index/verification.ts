@@ -33,7 +33,7 @@ export async function verifyFile(
   const { saved, problem } = await files.check(projectId, await rows.header(projectId))
   const inRows = new Set(await rows.labels(projectId))
   const inFile = new Set(saved?.labels)
-  const loaded = hnswlib && saved ? await loadGraph(projectId, { hnswlib, rows, files }) : null
+  const loading = hnswlib && saved ? await loadGraph(projectId, { hnswlib, rows, files }) : null
   return {
     projectId,
     problem,
@@ -42,7 +42,7 @@ export async function verifyFile(
     rowVectors: inRows.size,
     labelsWithoutRow: [...inFile].filter((label) => !inRows.has(label)),
     rowsNotInFile: [...inRows].filter((label) => !inFile.has(label)).length,
-    recallAt10: loaded?.graph ? await recallOf(loaded.graph, projectId, rows) : null,
+    recallAt10: loading?.graph ? await recallOf(loading.graph, projectId, rows) : null,
   }
 }
 
@@ -57,8 +57,8 @@ async function recallOf(graph: Graph, projectId: number, rows: VectorRows): Prom
       const nearest = await rows.nearest(projectId, vector, neighbours)
       const farthest = nearest.at(-1)?.similarity ?? 1
       const hits = graph.search(vector, nearest.length)
-      const found = hits.filter(({ similarity }) => similarity >= farthest - tolerance)
-      recalls += nearest.length > 0 ? found.length / nearest.length : 1
+      const nearHits = hits.filter(({ similarity }) => similarity >= farthest - tolerance)
+      recalls += nearest.length > 0 ? nearHits.length / nearest.length : 1
       await setImmediate()
     }
     return sample.length > 0 ? recalls / sample.length : null
