@@ -24,6 +24,17 @@ END;--> statement-breakpoint
 CREATE TRIGGER `calls_delete_total` AFTER DELETE ON `calls` BEGIN
 	UPDATE `projects` SET `calls` = `calls` - 1 WHERE `id` = old.`project_id`;
 END;--> statement-breakpoint
+-- What is cached of keys and settings counts as long as this value stays.
+INSERT INTO `meta` (`name`, `value`) VALUES ('rights', lower(hex(randomblob(8))));--> statement-breakpoint
+CREATE TRIGGER `keys_update_rights` AFTER UPDATE OF `id`, `project_id`, `kind`, `scope`, `name`, `hash`, `allowed_ips`, `allowed_origins`, `expires_at`, `revoked_at` ON `keys` BEGIN
+	UPDATE `meta` SET `value` = lower(hex(randomblob(8))) WHERE `name` = 'rights';
+END;--> statement-breakpoint
+CREATE TRIGGER `keys_delete_rights` AFTER DELETE ON `keys` BEGIN
+	UPDATE `meta` SET `value` = lower(hex(randomblob(8))) WHERE `name` = 'rights';
+END;--> statement-breakpoint
+CREATE TRIGGER `projects_update_rights` AFTER UPDATE OF `public_id`, `deleted_at`, `retain_days`, `redact`, `country`, `keep_numbers`, `keep_questions_days`, `gap_coverage`, `notes_reading`, `members_may_delete`, `time_zone`, `end_silent_after`, `recordings`, `recording_retain_days` ON `projects` BEGIN
+	UPDATE `meta` SET `value` = lower(hex(randomblob(8))) WHERE `name` = 'rights';
+END;--> statement-breakpoint
 -- Written by hand: the calls that have a direction are found by it, as new ones are. Nothing else of them changes.
 UPDATE `calls` SET `value_list` = json_insert(coalesce(`value_list`, '[]'), '$[#]', (
 	SELECT '["direction",' || substr(`details`, instr(`details`, ',"direction":"') + 13,
