@@ -18,6 +18,7 @@ export interface FiguresOfCalls extends Pick<FiguresRequest, 'of' | 'show'> {
   data: Figure[]
   /** How many calls the filters alone find. */
   total: number
+  asOf?: string
 }
 
 interface Figure {
@@ -97,7 +98,8 @@ export class Figures {
       second === undefined ? null : ask({ of: null, by: groupings.slice(0, 1), percents: [] }),
     ])
     if (answer.isTooMany) throw invalidRequest([{ field: 'by', message: 'has too many different values' }])
-    const shape = { of, show, by: by.length === 0 ? null : by.join(','), total: answer.total }
+    const asOf = answer.asOf === undefined ? {} : { asOf: new Date(answer.asOf).toISOString() }
+    const shape = { of, show, by: by.length === 0 ? null : by.join(','), total: answer.total, ...asOf }
     if (first === undefined) {
       const [all] = answer.groups
       return { ...shape, data: [{ key: null, ...figureOf(show, all ? [all] : []) }] }

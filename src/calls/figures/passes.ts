@@ -19,6 +19,9 @@ const groupsKeptMax = 200_000
 /** How old an answer for people may be: so many times what it cost, and never older than this. */
 const oldPerCost = 20
 const oldMsMax = 10_000
+/** How old an answer from a server may be, where its calls would hold up the server's other work. */
+const oldFromServerMsMax = 60_000
+const callsOfServerDefault = 100_000
 
 const queries = preparedQueries((db) => ({
   changeSeq: db
@@ -55,6 +58,8 @@ interface Known {
  */
 export class Passes {
   readonly #core: Core
+  /** Above so many calls, what a server answered counts for a while. Null for a file, which a thread reads. */
+  readonly #callsOfServer: number | null
   readonly #thread: Thread<PassApi, { file: string | null }>
   readonly #waiting = new Map<string, Waiting[]>()
   readonly #running = new Map<number, Promise<void>>()
@@ -63,9 +68,10 @@ export class Passes {
     sizeCalculation: ({ answer }) => answer.groups.length + 1,
   })
 
-  constructor(core: Core) {
+  constructor(core: Core, { callsOfServer = callsOfServerDefault } = {}) {
     this.#core = core
     const { readsAt } = core.database
+    this.#callsOfServer = readsAt.kind === 'file' ? null : callsOfServer
     this.#thread = new Thread({
       script: new URL('./pass-worker.ts', import.meta.url),
       name: 'The reader of figures',
@@ -85,11 +91,15 @@ export class Passes {
     const of = JSON.stringify([projectId, where, rows])
     const name = `${of} ${JSON.stringify(question)}`
     const known = this.#known.get(name)
-    const isRecent = known && performance.now() - known.at < Math.min(oldMsMax, oldPerCost * known.costMs)
-    if (known && mayBeOld && isRecent) return known.answer
+    if (known && Math.abs(this.#core.now() - known.at) < this.#oldMsMax(known, mayBeOld)) return known.answer
     const changeSeq = await this.#changeSeq(projectId)
     if (known?.changeSeq === changeSeq) return known.answer
     return await this.#enqueue(of, scan, name, question)
+  }
+
+  #oldMsMax({ answer, costMs }: Known, mayBeOld: boolean): number {
+    if (answer.asOf !== undefined) return oldFromServerMsMax
+    return mayBeOld ? Math.min(oldMsMax, oldPerCost * costMs) : 0
   }
 
   async close(): Promise<void> {
@@ -143,15 +153,17 @@ export class Passes {
     const all = [...asked.values()]
     try {
       const changeSeq = await this.#changeSeq(scan.projectId)
-      const startedAt = performance.now()
+      const [at, startedAt] = [this.#core.now(), performance.now()]
       const answers = await this.#answer({ scan, questions: all.map(({ question }) => question) })
-      const at = performance.now()
+      const costMs = performance.now() - startedAt
       for (const [place, { name, question, resolve }] of all.entries()) {
-        const answer = answers[place]
-        if (!answer) throw new Error('A question has no answer')
+        const read = answers[place]
+        if (!read) throw new Error('A question has no answer')
+        const isDated = this.#callsOfServer !== null && read.total > this.#callsOfServer
+        const answer = isDated ? { ...read, asOf: at } : read
         // What the database's clock decides changes by itself.
         const isKept = !question.listedAt && !scan.where.sql.includes('unixepoch')
-        if (isKept) this.#known.set(name, { changeSeq, at, costMs: at - startedAt, answer })
+        if (isKept) this.#known.set(name, { changeSeq, at, costMs, answer })
         resolve(answer)
       }
     } catch (error) {
@@ -160,8 +172,8 @@ export class Passes {
   }
 
   async #answer(options: PassOptions): Promise<Answer[]> {
-    const { database, store } = this.#core
-    if (database.readsAt.kind === 'file') return await this.#thread.ask('answerAll', options)
+    const { store } = this.#core
+    if (this.#callsOfServer === null) return await this.#thread.ask('answerAll', options)
     // A server answers each slice on its own, and other requests get their turn meanwhile.
     const { readInBackground } = store(options.scan.projectId)
     return await answerAll(readRows(readInBackground), options, async () => undefined)

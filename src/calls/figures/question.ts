@@ -55,6 +55,8 @@ export interface Answer {
   first: number | null
   last: number | null
   isTooMany: boolean
+  /** Of which time it is, if a later state may be known; milliseconds since 1970. */
+  asOf?: number
   listed?: ListedCalls
 }
 

@@ -36,4 +36,10 @@ export const CallFigures = named('Figures', {
   by: Type.Unsafe<string | null>({ type: 'string', ...nullable, example: 'day' }),
   data: Type.Array(Figure, { maxItems: 1_000 }),
   total: Type.Integer({ minimum: 0, description: 'How many calls the filters find.', example: 118 }),
+  asOf: Type.Optional(
+    Type.String({
+      description:
+        'Of when the figures are, on a remote database with more than 100,000 calls: up to 60 seconds ago.',
+    }),
+  ),
 })

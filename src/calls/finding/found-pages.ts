@@ -60,19 +60,15 @@ export class FoundPages {
     return { places, end: found.length > limit ? (places.at(-1) ?? null) : null }
   }
 
-  /**
-   * How many calls match: exact without filters, otherwise counted to a limit; for a phrase, as far as a page reads.
-   * @param max the limit; `totalMax` if words are searched for
-   */
-  async count(max = totalMax): Promise<{ total: number; isCapped: boolean }> {
+  /** How many calls match: exact without filters, otherwise counted to `totalMax`; for a phrase, as far as a page reads. */
+  async count(): Promise<{ total: number; isCapped: boolean }> {
     if (this.#hasPhrases) {
       const { places, end } = await this.#pageOfPhrases(totalMax, 0, undefined)
       return { total: places.length, isCapped: end !== null }
     }
-    const most = this.#search.words ? totalMax : max
-    const total = await this.#finder.count(most)
-    const isCapped = isFiltered(this.#search) && total > most
-    return { total: isCapped ? most : total, isCapped }
+    const total = await this.#finder.count()
+    const isCapped = isFiltered(this.#search) && total > totalMax
+    return { total: isCapped ? totalMax : total, isCapped }
   }
 
   /** How to look through all calls that match, for figures. Phrases are checked first. */
@@ -82,11 +78,20 @@ export class FoundPages {
     const seqs: number[] = []
     let after: Place | undefined
     do {
-      const { places, end } = await this.page(checkedMax, { after })
+      const { places, end } = await this.#pageOfPhrases(checkedMax, 0, after)
       for (const { seq } of places) seqs.push(seq)
       after = end ?? undefined
     } while (after)
     return { ...scan, where: { sql: 'true', params: [] }, rows: { kind: 'seqs', seqs } }
+  }
+
+  /** The same, but for the first calls in the search's order alone. */
+  async scanOfFirst(limit: number): Promise<Scan> {
+    const scan = await this.scan()
+    if (scan.rows.kind === 'seqs')
+      return { ...scan, rows: { ...scan.rows, seqs: scan.rows.seqs.slice(0, limit) } }
+    const places = await this.#finder.places(limit)
+    return { ...scan, rows: { kind: 'seqs', seqs: places.map(({ seq }) => seq) } }
   }
 
   get #hasPhrases(): boolean {

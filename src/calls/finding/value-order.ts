@@ -11,6 +11,8 @@ import { toStatement } from './statement.ts'
 /** No index is in the order of these values, so all calls that match are looked through, in slices of some milliseconds. */
 const sorted = ['duration', 'cost', 'latency', 'criteria'] as const
 const sliceCalls = 16_000
+/** Of the calls that match, so many of the newest are sorted by criteria. */
+const byCriteriaMax = 10_000
 
 /** An order of the console's list by a value that no index has. */
 export interface ValueOrder {
@@ -59,7 +61,9 @@ export async function sortedPage(
   let found: (FoundPlace & { value: number })[] = []
   const isFirst = (a: Required<Place>, b: Required<Place>) =>
     (a.value - b.value || a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)) < 0 !== isDescending ? -1 : 1
-  for await (const slice of slicesOf(await pages.scan(), read, sliceCalls)) {
+  // Its criteria take longer to read than all else of a call.
+  const scan = order.by === 'criteria' ? await pages.scanOfFirst(byCriteriaMax) : await pages.scan()
+  for await (const slice of slicesOf(scan, read, sliceCalls)) {
     // Only what comes before the last one so far can be on the page.
     const last = found.length > limit ? found.at(-1) : undefined
     const bounds = [

@@ -30,7 +30,6 @@ import type { TextMatcher } from './text-matcher.ts'
 const limitDefault = 50
 const limitMax = 200
 /** Without a word search, matches are counted up to this many. */
-const rowsCountedMax = 100_000
 /** The documents of a page of search results have at most this many characters; heavier pages are shorter. */
 const matchedCharsMax = 500_000
 /** Enough to hold the start of the summary, however it is escaped, and the first turns of most calls. */
@@ -129,17 +128,15 @@ export async function findRows(
     : await pages.page(limit)
   // Counting a phrase would read as many documents again.
   const isPhrase = (search.phrases ?? []).length > 0
-  const countedMax = search.words ? totalMax : rowsCountedMax
   const isWhole = end === null && !search.after
-  const totals =
-    isPhrase || isWhole ? { total: places.length, isCapped: end !== null } : await pages.count(countedMax)
+  const totals = isPhrase || isWhole ? { total: places.length, isCapped: end !== null } : await pages.count()
   const { rows, last } = await readRows(projectId, places, search.words, { db, ...reading })
   const next = last ?? end
   return {
     data: rows,
     nextCursor: next && cursors.write(next, valueOrder ? `${valuesOf(query, 'order')}` : search.order),
     total: totals.isCapped ? null : totals.total,
-    totalMax: isPhrase ? places.length : countedMax,
+    totalMax: isPhrase ? places.length : totalMax,
     foundBy,
   }
 }
