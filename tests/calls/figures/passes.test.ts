@@ -57,7 +57,9 @@ test('what is asked at once shares a pass, and what is asked again is kept until
   opened.push(passes)
   const figures = new Figures(core, { passes })
   const ask = () =>
-    Promise.all(['endedReason', 'source', 'evaluation', 'source'].map((by) => figures.read(projectId, { by })))
+    Promise.all(
+      ['endedReason', 'source', 'evaluation', 'source'].map((by) => figures.read(projectId, { by })),
+    )
   const first = await ask()
   const readsOfOne = reads
   expect(first.map(({ total }) => total)).toEqual([2, 2, 2, 2])
