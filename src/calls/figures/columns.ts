@@ -4,6 +4,9 @@ import type { Statement } from '../finding/statement.ts'
 
 /** Of numbers that are written as integers. */
 const decimals = 10_000
+/** Of a call's list from its first entry under a name. Most are whole in it, and an entry always is. */
+const listChars = 512
+const listCharsMax = 1_000_000_000
 
 export type Value = string | number | boolean | null
 
@@ -29,12 +32,24 @@ export interface ReadEntries {
 class Dictionary {
   readonly values: Value[] = []
   readonly #ids = new Map<Value, number>()
+  readonly #entryIds = new Map<string, number>()
 
   idOf(value: Value): number {
     const known = this.#ids.get(value)
     if (known !== undefined) return known
     this.#ids.set(value, this.values.length)
     return this.values.push(value) - 1
+  }
+
+  /** @param entry as it stands in a list, the JSON of a name and a value as a JSON text */
+  idOfEntry(entry: string): number {
+    const known = this.#entryIds.get(entry)
+    if (known !== undefined) return known
+    const [, value]: [string, Value] = JSON.parse(JSON.parse(entry))
+    const id = this.idOf(value)
+    // A copy: as a part of a longer text it would keep all of that in memory.
+    this.#entryIds.set(Buffer.from(entry).toString(), id)
+    return id
   }
 }
 
@@ -48,9 +63,12 @@ export interface CallsInPeriod {
 
 interface Read<Column> {
   column: Column
-  /** Of the slice, as JSON. */
+  /** Of the slice, one text for all calls. */
   text: string
-  take: (values: unknown[]) => void
+  /** Of entries: what is sought in the list. */
+  start?: string
+  /** @returns whether nothing was cut off */
+  take: (text: string) => boolean
 }
 
 /**
@@ -60,7 +78,6 @@ interface Read<Column> {
 export class Columns {
   readonly #read: ReadRows
   readonly #columns = new Map<string, Read<unknown>>()
-  readonly #entries = new Map<string, Read<ReadEntries> & { prefix: string }>()
   readonly #derived: ((calls: number) => void)[] = []
   readonly #shared = new Map<string, unknown>()
   /** The number of the slice that was loaded last. */
@@ -109,21 +126,20 @@ export class Columns {
 
   /** Of `calls.value_list`: `label` is under the name of those that begin with `["label",`. */
   entries(under: string): ReadEntries {
-    const known = this.#entries.get(under)
-    if (known) return known.column
+    const name = `entries ${under}`
+    const known = this.#columns.get(name)
+    if (known) return known.column as ReadEntries
     const column: ReadEntries = {
       first: new Int32Array(0),
       nextOf: [],
       ids: [],
       dictionary: new Dictionary(),
     }
-    this.whole('calls.seq')
-    this.#entries.set(under, {
-      column,
-      text: '',
-      take: () => undefined,
-      prefix: JSON.stringify([under]).slice(0, -1),
-    })
+    const start = JSON.stringify(`${JSON.stringify([under]).slice(0, -1)},`).slice(0, -1)
+    // A tenth of what `json_each` takes. JSON has no bare line ends.
+    const text = `group_concat(coalesce(substr(calls.value_list, nullif(instr(calls.value_list, ?), 0), ?), ''), char(10))`
+    const take = (lists: string) => takeEntries(column, lists.split('\n'), start)
+    this.#columns.set(name, { column, text, start, take })
     return column
   }
 
@@ -208,14 +224,23 @@ export class Columns {
   /** @returns how many calls the slice has */
   async load(slice: Statement): Promise<number> {
     this.slice++
-    const columns = [...this.#columns.values()]
-    const texts = columns.map(({ text }) => text)
-    const [row = []] = await this.#read(`select count(*), ${texts.join(', ')} ${slice.sql}`, slice.params)
-    const calls = Number(row[0])
-    for (const [at, { take }] of columns.entries()) take(calls === 0 ? [] : JSON.parse(String(row[at + 1])))
-    if (this.#entries.size > 0) await this.#loadEntries(slice, calls)
+    const calls = (await this.#readSlice(slice, listChars)) ?? (await this.#readSlice(slice, listCharsMax))
+    if (calls === null) throw new Error('A list of values cannot be read')
     for (const derive of this.#derived) derive(calls)
     return calls
+  }
+
+  /** @returns how many calls the slice has; null if a list was cut off */
+  async #readSlice(slice: Statement, charsMax: number): Promise<number | null> {
+    const columns = [...this.#columns.values()]
+    const texts = columns.map(({ text }) => text)
+    const params = columns.flatMap(({ start }) => (start === undefined ? [] : [start, charsMax]))
+    const [[calls, ...cells] = []] = await this.#read(`select count(*), ${texts.join(', ')} ${slice.sql}`, [
+      ...params,
+      ...slice.params,
+    ])
+    const isWhole = columns.map(({ take }, at) => take(String(cells[at] ?? '')))
+    return isWhole.includes(false) ? null : Number(calls)
   }
 
   #add<Column>(
@@ -226,35 +251,43 @@ export class Columns {
   ): Column {
     const known = this.#columns.get(name)
     if (known) return known.column as Column
-    this.#columns.set(name, { column, text, take: taking(column) })
+    const take = taking(column)
+    this.#columns.set(name, {
+      column,
+      text,
+      take: (values) => {
+        take(JSON.parse(values))
+        return true
+      },
+    })
     return column
   }
+}
 
-  async #loadEntries(slice: Statement, calls: number): Promise<void> {
-    const seqs = this.whole('calls.seq').values
-    const places = new Map<number, number>()
-    for (let call = 0; call < calls; call++) places.set(seqs[call] as number, call)
-    for (const { column, prefix } of this.#entries.values()) {
-      column.first = new Int32Array(calls).fill(-1)
-      column.nextOf.length = 0
-      column.ids.length = 0
-      if (calls === 0) continue
-      const rows = await this.#read(
-        `select entry.value, seq from (select calls.seq as seq, case when instr(calls.value_list, ?) > 0 then calls.value_list end as list ${slice.sql}) as found
-          cross join json_each(list) as entry where entry.value >= ? and entry.value < ?`,
-        [JSON.stringify(`${prefix},`).slice(0, -1), ...slice.params, `${prefix},`, `${prefix}-`],
-      )
-      for (const [value, seq] of rows) {
-        const call = places.get(Number(seq))
-        if (call === undefined) continue
-        const [, own] = JSON.parse(String(value)) as [string, Value]
-        this.#push(column, call, column.dictionary.idOf(own))
+/**
+ * Takes the entries that stand at the start of each call's list, where all of one name follow one another; hashes may stand
+ * between them. @returns whether no list was cut off among them
+ */
+function takeEntries(column: ReadEntries, lists: readonly string[], start: string): boolean {
+  column.first = new Int32Array(lists.length).fill(-1)
+  column.nextOf.length = 0
+  column.ids.length = 0
+  for (let call = 0; call < lists.length; call++) {
+    const list = lists[call] ?? ''
+    const isWhole = list === '' || (list.endsWith('"]') && !list.endsWith('\\"]'))
+    for (let at = 0; at < list.length || !isWhole; ) {
+      if (!isWhole && at + start.length > list.length) return false
+      const isEntry = list.startsWith('"[', at)
+      if (isEntry && !list.startsWith(start, at)) break
+      // Within an entry, a quotation mark follows a backslash.
+      const end = isEntry ? list.indexOf(']"', at) + 2 : list.indexOf('"', at + 1) + 1
+      if (end < at + 2) return false
+      if (isEntry) {
+        column.nextOf.push(column.first[call] ?? -1)
+        column.first[call] = column.ids.push(column.dictionary.idOfEntry(list.slice(at, end))) - 1
       }
+      at = end + 1
     }
   }
-
-  #push(column: ReadEntries, call: number, id: number): void {
-    column.nextOf.push(column.first[call] as number)
-    column.first[call] = column.ids.push(id) - 1
-  }
+  return true
 }

@@ -71,3 +71,25 @@ test('what is asked at once shares a pass, and what is asked again is kept until
   expect((await ask()).map(({ total }) => total)).toEqual([3, 3, 3, 3])
   expect(reads).toBeGreaterThan(readsOfOne)
 })
+
+test('long lists of values, and what stands in them, are read whole', async () => {
+  const { projectId } = await service.mintProject()
+  const odd = 'a]"b\n\\"],"["analysis.k","c'
+  const agents = Array.from({ length: 45 }, (_, n) => `agent "${n}" ${'x'.repeat(n * 5)}`)
+  const step = (agentId: string) => ({ atSeconds: 1, kind: 'other' as const, agentId })
+  await putCalls(service.services, projectId, [
+    { id: 'a', callAnalysis: { k: odd, kk: 'no' }, details: { timeline: agents.map(step) } },
+    { id: 'b', callAnalysis: { k: 'z'.repeat(170) } },
+    { id: 'c', callAnalysis: { kk: 'no' } },
+    { id: 'd', callAnalysis: Object.fromEntries([...'abcdefghij'].map((key) => [key, 'y'.repeat(90)])) },
+  ])
+  const read = async (by: string) => (await service.services.figures.read(projectId, { by })).data
+  expect((await read('analysis.k')).map(({ key, calls }) => [key, calls])).toEqual([
+    [odd, 1],
+    ['z'.repeat(170), 1],
+  ])
+  expect((await read('analysis.j')).map(({ key, calls }) => [key, calls])).toEqual([['y'.repeat(90), 1]])
+  // The first one is the call's own agent. The hash of a long id has no group.
+  const found = agents.filter((agent) => JSON.stringify(['otherAgentId', agent]).length <= 200)
+  expect((await read('agentId')).map(({ key }) => key).sort()).toEqual(['none', ...found].sort())
+})
