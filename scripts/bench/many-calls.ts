@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { type Dataset, makeDataset } from '../dataset.ts'
+import { commonWord, rareWord } from './made-calls.ts'
 
 const firstAt = Date.UTC(2025, 0, 1)
 const yearMs = 365 * 24 * 3_600_000
@@ -9,8 +10,6 @@ const yearMs = 365 * 24 * 3_600_000
 const perSegment = 8_192
 const sentencesCount = 4_096
 const wordsEach = 8
-export const commonWord = 'voucher'
-export const rareWord = 'zeppelin'
 
 const syllables = [
   'ba',
@@ -71,7 +70,6 @@ export async function fillWithCalls(folder: string, count: number): Promise<Data
   for (const { sql } of triggers) db.exec(sql)
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
-  writeFileSync(join(folder, 'dataset.json'), JSON.stringify(dataset))
   return dataset
 }
 
@@ -170,6 +168,7 @@ function insertsOf({
 if (import.meta.main) {
   const [folder = '', count = '1000000'] = process.argv.slice(2)
   const startedAt = performance.now()
-  await fillWithCalls(folder, Number(count))
+  const dataset = await fillWithCalls(folder, Number(count))
+  writeFileSync(join(folder, 'dataset.json'), JSON.stringify(dataset))
   console.log(`${count} calls in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`)
 }
