@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import platform from '../tests/platform.json' with { type: 'json' }
+import timings from '../tests/timings.json' with { type: 'json' }
 import { importsOf, partOf } from './imports.ts'
 import { repository } from './repository.ts'
 
@@ -9,11 +10,9 @@ import { repository } from './repository.ts'
 export const halves = ['core', 'platform'] as const
 export type Half = (typeof halves)[number]
 
-/** A test file that contains one of these names starts processes, a browser or a database server, or mounts a disk. */
-const processStarts =
-  /\b(child_process|Bun\.spawn|spawnService|runScript|runTorture|startPrimary|CommandLine|openBrowser|startInBrowser|startConsoleInBrowser|mountSmallDisk|setReadOnly)\b/
-/** Slow for other reasons: faults, random requests, thousands of real records. */
-const slowPaths = /^tests\/(faults|properties)\/|\/(real-data|migrations)\.test\.ts$/
+/** In a run of everything, beside others. */
+const fastMsMax = 3_000
+const durationsMs: Record<string, number> = timings.files
 /** What the server answers is tested here, not in a folder that is named after it. */
 const testsOfServer = 'tests/http/'
 
@@ -31,8 +30,9 @@ export function halfOf(path: string): Half {
   return isNamed ? 'platform' : 'core'
 }
 
+/** Whether it is a quick file of the core. A new one is, until the timings say otherwise. */
 export function isFast(path: string): boolean {
-  return !slowPaths.test(path) && !processStarts.test(textOf(path))
+  return halfOf(path) === 'core' && (durationsMs[path] ?? 0) <= fastMsMax
 }
 
 /**

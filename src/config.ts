@@ -24,7 +24,6 @@ interface EmbeddingConfig {
   readonly model: string
   /** Serves the model instead of Hugging Face's hosted inference. */
   readonly endpoint: string | null
-  /** A secret. */
   readonly token: string | null
 }
 
@@ -32,7 +31,6 @@ interface AnalysisConfig {
   readonly model: string
   /** Of a server that speaks OpenAI's chat API; null for Hugging Face's providers. */
   readonly endpoint: string | null
-  /** A secret. */
   readonly token: string | null
   /** How long after its completion a call is analyzed. */
   readonly delayMs: number
@@ -46,11 +44,10 @@ interface AnalysisConfig {
 interface BucketConfig {
   /** Address of the bucket. */
   readonly endpoint: string
-  /** Before each name in the bucket; or empty. */
+  /** What each name in the bucket begins with; may be empty. */
   readonly prefix: string
   readonly region: string
   readonly accessKeyId: string
-  /** A secret. */
   readonly secretAccessKey: string
 }
 
@@ -78,7 +75,7 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     /** 0 picks a free port. */
     port: read.integer('PORT', 3000, [0, 65_535]),
     host: read.host('HOST') ?? '127.0.0.1',
-    /** Absolute. */
+    /** An absolute path. */
     dataDir,
     ...read.database('DATABASE_URL', join(dataDir, 'callbook.db')),
     /** A secret, for the remote database or the primary. */
@@ -98,7 +95,7 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     callBytesMax: read.integer('CALL_MAX_BYTES', 2 ** 23, [1_024, 2 ** 28]),
     /** Without a trailing slash; null means the address that the server listens on. */
     publicUrl: read.publicUrl('PUBLIC_URL'),
-    /** 0 is off. */
+    /** 0 turns it off. */
     replicaStalenessMsMax: read.integer('REPLICA_MAX_STALENESS_MS', 0, [0, 604_800_000]),
     /** How long an idle connection stays open. Bun's maximum is 255. */
     keepAliveSeconds: read.integer('KEEP_ALIVE_SECONDS', 75, [1, 255]),
@@ -106,13 +103,12 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     trustedProxies: read.addresses('TRUSTED_PROXIES'),
     /** Addresses and CIDR ranges that webhooks may reach although they are not public. */
     webhookAllowPrivate: read.addresses('WEBHOOK_ALLOW_PRIVATE'),
-    /** For each key; 0 is off. */
+    /** Requests of one key; 0 sets no limit. */
     rateLimitPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 0, [0, 1_000_000]),
-    /** A secret. */
     metricsToken: read.secret('METRICS_TOKEN'),
     /** The model that analyzes calls; null analyzes none. */
     analysis: read.analysis(),
-    /** From when a request is logged as slow; 0 is off. */
+    /** Slower requests are logged as slow; 0 logs none. */
     slowRequestMs: read.integer('SLOW_REQUEST_MS', 1_000, [0, 3_600_000]),
     /** Where people can sign in instead of with a password; null for nowhere. */
     oidc: read.oidc(),

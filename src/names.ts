@@ -10,7 +10,7 @@ export function isNamed(name: string, pattern: string): boolean {
   return name === pattern || (prefix !== '' && name.startsWith(prefix))
 }
 
-/** Of the names that are known, the one most like this. */
+/** Returns the name most like this one. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const bare = bareName(name.slice(0, nameCharsMax))
   const byDistance = names.map((each) => ({ each, letters: distance(bare, bareName(each)) }))

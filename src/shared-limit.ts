@@ -13,7 +13,7 @@ interface SharedLimitOptions {
  */
 export class SharedLimit {
   readonly #options: SharedLimitOptions
-  readonly #held = new Map<Party, number>()
+  readonly #amounts = new Map<Party, number>()
   #total = 0
 
   constructor(options: SharedLimitOptions) {
@@ -26,16 +26,16 @@ export class SharedLimit {
 
   hasRoom(party: Party, more = 1): boolean {
     const { max, ofUnverified = 0 } = this.#options
-    const own = this.#held.get(party) ?? 0
+    const own = this.#amounts.get(party) ?? 0
     const ofProject = own < this.#total ? max / 2 : (max * 3) / 4
     return own + more <= (typeof party === 'number' ? ofProject : ofUnverified) && this.#total + more <= max
   }
 
   /** @param amount negative to give some back */
   add(party: Party, amount = 1): void {
-    const own = (this.#held.get(party) ?? 0) + amount
+    const own = (this.#amounts.get(party) ?? 0) + amount
     this.#total += amount
-    if (own === 0) this.#held.delete(party)
-    else this.#held.set(party, own)
+    if (own === 0) this.#amounts.delete(party)
+    else this.#amounts.set(party, own)
   }
 }

@@ -40,9 +40,9 @@ export interface LookUpOptions {
 
 /** A model's question. */
 interface Question {
-  /** From the model, as an object or as JSON text. */
+  /** What the model wrote: an object, or JSON text. */
   parameters: unknown
-  /** Unchecked. */
+  /** Not checked yet. */
   callId: unknown
 }
 

@@ -37,7 +37,7 @@ interface DueAlert extends StoredAlert {
 interface KnownFigure {
   version: number
   changeSeq: number
-  /** Until when it stays as it is. */
+  /** The figure stays as it is until this time. */
   until: number
   figure: { value: number | null; calls: number }
 }
@@ -46,7 +46,7 @@ interface KnownFigure {
 export class AlertWatch {
   readonly #parts: Core & AlertWatchParts
   readonly #job: Job
-  /** By the number of the rule. */
+  /** The last figures by the number of the rule. */
   readonly #figures = new LRUCache<number, KnownFigure>({ max: figuresKnownMax })
   #lookedAt: number
 

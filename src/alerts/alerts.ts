@@ -27,7 +27,7 @@ const keptDays = 90
 const dayMs = 86_400_000
 const changesPerPageMax = 100
 const changesPerDeletionMax = 1_000
-/** Of a project: while somebody types, the console asks for several. */
+/** A project may have so many: the console asks for several while somebody types. */
 const previewsWaitingMax = 4
 const testsPerHourMax = 10
 const testRetrySeconds = 600
@@ -45,7 +45,6 @@ interface AlertsParts {
 /** A change of an alert's state, with the figure that the rule had then. */
 export interface AlertChangeRow extends AlertMessage, Pick<Rule, 'of' | 'show'> {
   seq: number
-  /** ISO 8601, UTC. */
   at: string
   /** When the next change came; null while this state lasts. */
   until: string | null
@@ -68,7 +67,7 @@ export class Alerts {
     this.#parts = { ...core, ...parts }
   }
 
-  /** In the order in which they were made. */
+  /** Returns the alerts in the order in which they were made. */
   async list(projectId: number): Promise<Alert[]> {
     const rows = await this.#rows(projectId)
     const destinations = await this.#parts.destinations.byId(rows.flatMap(({ destinations }) => destinations))

@@ -40,7 +40,7 @@ export class Destinations {
     return new Map((await this.#rowsOf(ids)).map((row) => [row.id, toShown(row)]))
   }
 
-  /** All destinations that the project's rules can use, the oldest first. */
+  /** Returns all destinations that the project's rules can use, the oldest first. */
   async offered(projectId: number): Promise<OfferedDestination[]> {
     const rows = await this.#parts.read
       .select()

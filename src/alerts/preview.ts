@@ -13,9 +13,9 @@ const looksPerWindow = 15
 const windowsPerSlice = 2_000
 const severity = ['no_data', 'ok', 'warning', 'alert'] as const satisfies AlertState[]
 
-/** What a rule would have done. Times are ISO 8601, UTC. */
+/** What a rule would have done. */
 export interface Preview {
-  /** Of each hour that ended at this time, the window with the worst state. */
+  /** The window with the worst state of each hour, which ended at this time. */
   data: { at: string; value: number | null; calls: number; state: AlertState }[]
   /** When it would have been in the state `warning` or `alert`. */
   fired: { state: AlertState; from: string; until: string | null }[]

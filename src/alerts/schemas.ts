@@ -208,7 +208,7 @@ export function alertErrors({
   return errors
 }
 
-/** With what was left out. */
+/** Returns the rule with the defaults of what was left out. */
 export function completeRule({ name, windowMinutes, above, below, ...change }: AlertChange): Rule {
   const of = change.of ?? 'calls'
   const ofFigures = { minCalls: change.minCalls ?? 1, noData: change.noData ?? 'keep' }

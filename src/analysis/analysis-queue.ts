@@ -5,11 +5,14 @@ import { analysisPauses, analysisQueue, analysisRuns, analysisSlices, calls, pro
 /** A run has fewer rows in the queue than this, or the next of its slices follows. */
 const rowsOfRunMin = 100
 
+/** `run_id` of a completed call that no run asks for: part of the queue's key, so not null. */
+export const noRun = ''
+
 /** A call whose turn it is. */
 export interface DueCall {
   seq: number
   projectId: number
-  /** The run that asks for it, or nothing. */
+  /** The run that asks for it, or `noRun`. */
   runId: string
   /** The version that the run asks for; null for the one in force. */
   version: number | null

@@ -70,7 +70,7 @@ export class Analyzer {
     return Math.min(Math.max(0, next - now()) || lookEveryMs, lookEveryMs)
   }
 
-  /** As many calls as there is room for, each project in its turn. */
+  /** Returns as many calls as there is room for, each project in its turn. */
   async #choose(projects: Awaited<ReturnType<AnalysisQueue['waiting']>>): Promise<DueCall[]> {
     const { queue, requestsAtOnce, now } = this.#parts
     const room = 2 * requestsAtOnce - this.#job.underWay.length

@@ -8,7 +8,7 @@ import type { Tokens } from './schemas.ts'
 /** What analyzes calls. */
 export interface Model {
   name: string
-  /** For people: where texts are sent. */
+  /** Where texts are sent, for people to read. */
   destination: string
 }
 
@@ -23,7 +23,6 @@ export interface Pause {
   reason: (typeof analysisPauses.$inferSelect)['reason']
   /** A sentence that a person can act on. */
   detail: string
-  /** Milliseconds since 1970. */
   since: number
   /** When it is tried again. */
   until: number

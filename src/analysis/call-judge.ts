@@ -4,7 +4,7 @@ import type { Core } from '../core/core.ts'
 import type { RedactionCounts } from '../redaction/kinds.ts'
 import { type RedactText, redactor } from '../redaction/settings.ts'
 import { TimeSlices, type Work } from '../threads/time-slices.ts'
-import type { DueCall } from './analysis-queue.ts'
+import { type DueCall, noRun } from './analysis-queue.ts'
 import type { Judgement } from './judge.ts'
 import type { Rubrics } from './rubrics.ts'
 import type { Findings, Rubric, RubricContent } from './schemas.ts'
@@ -32,7 +32,7 @@ export interface ReadCall {
 export interface Question {
   call: ReadCall
   rubric: Rubric
-  /** Of the rubric in force. */
+  /** The budget of the rubric in force. */
   tokensPerMonth: number | null
   /** Why the model is not asked; null if it is. */
   skippedFor: string | null
@@ -78,7 +78,7 @@ export class CallJudge {
     const call = await this.read(projectId, seq)
     if (!inForce || !rubric || call?.status !== 'completed') return null
     const isDone = call.analysis?.brief.state === 'done' && call.analysis.brief.version === rubric.version
-    if (runId !== '' && isDone && !isAgain) return null
+    if (runId !== noRun && isDone && !isAgain) return null
     const { tokensPerMonth } = inForce
     // It would hold up the smaller ones for ever. A budget of 0 is one that somebody means to raise.
     const isBeyond = estimateOf({ call, rubric }) > (tokensPerMonth || Number.POSITIVE_INFINITY)
@@ -108,10 +108,10 @@ export class CallJudge {
 }
 
 const charsPerToken = 4
-/** Of the rules and an answer. */
+/** The rules and an answer take so many. */
 const tokensPerCall = 800
 
-/** About how many tokens a call takes with its questions. */
+/** Returns about how many tokens a call takes with its questions. */
 export function estimateOf({ call, rubric }: Pick<Question, 'call' | 'rubric'>): number {
   const chars = (call.transcript ?? []).reduce((sum, { content }) => sum + content.length, 0)
   return estimate(chars, rubric)

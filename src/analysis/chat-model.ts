@@ -10,7 +10,7 @@ const answerBytesMax = 1024 * 1024
 const hostedUrl = 'https://router.huggingface.co/v1/chat/completions'
 
 export interface ChatModelOptions {
-  /** Its id, as the server calls it. */
+  /** The id of the model at the server. */
   model: string
   /**
    * URL of a server of the OpenAI chat API, with or without `/v1` or `/v1/chat/completions` at its end; null for

@@ -124,7 +124,7 @@ function prose(text: string, charsMax: number): string {
   return plain(text, charsMax).replace(/<(?=[a-z/!?])/gi, '‹')
 }
 
-/** On one line, without invisible characters. */
+/** Returns the text on one line, without invisible characters. */
 function plain(text: string, charsMax: number): string {
   return cut(withoutHidden(text), charsMax)
 }

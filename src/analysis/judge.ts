@@ -18,7 +18,7 @@ interface JudgeOptions {
   rubric: RubricContent
   transcript: Transcript
   model: Pick<ChatModel, 'ask'>
-  /** Prompt and answer together. */
+  /** So many tokens are for prompt and answer together. */
   contextTokens: number
   signal: AbortSignal
   /** A new random value for each request. */

@@ -5,7 +5,7 @@ import type { Ingest } from '../calls/writing/ingest.ts'
 import type { Core } from '../core/core.ts'
 import { AppError } from '../errors.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
-import type { AnalysisQueue, DueCall } from './analysis-queue.ts'
+import { type AnalysisQueue, type DueCall, noRun } from './analysis-queue.ts'
 import type { Budget, Model, Usage } from './budget.ts'
 import type { JudgedCall } from './call-judge.ts'
 import { evaluationOf } from './evaluation.ts'
@@ -44,7 +44,7 @@ export class Outcomes {
     const spending = this.#spent(projectId, call.id, judgement)
     const ending = queue.ending(due, judgement.state)
     // A run that finds out nothing takes nothing away.
-    if (runId !== '' && judgement.state !== 'done' && call.analysis?.brief.state === 'done') {
+    if (runId !== noRun && judgement.state !== 'done' && call.analysis?.brief.state === 'done') {
       await write.batch({ ending, spending })
       return
     }

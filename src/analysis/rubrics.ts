@@ -13,7 +13,6 @@ const rubricsCachedMax = 200
 /** A version as a list shows it. */
 export interface RubricVersion {
   version: number
-  /** ISO 8601, UTC. */
   createdAt: string
   createdBy: string | null
 }
@@ -64,7 +63,7 @@ export class Rubrics {
     return rubric
   }
 
-  /** All versions, the newest first. */
+  /** Returns all versions, the newest first. */
   async versions(projectId: number): Promise<RubricVersion[]> {
     const rows = await this.#core
       .store(projectId)

@@ -13,7 +13,7 @@ export const versionMax = 999_999_999
 
 const nullable = <S extends TSchema>({ description, ...schema }: S, own?: string) =>
   Type.Unsafe<Static<S> | null>({ ...schema, description: own ?? description, nullable: true })
-/** Without the one name that objects of JavaScript do not take. */
+/** Excludes the one name that objects of JavaScript do not take. */
 const idPattern = '^(?!__proto__$)[a-z0-9_]{1,40}$'
 const Id = (description: string, example: string) =>
   Type.String({
@@ -321,16 +321,15 @@ export const AnalysisRun = named('AnalysisRun', {
 })
 export type AnalysisRun = Static<typeof AnalysisRun>
 
-/** Of a project, for the console. */
+/** What the console shows of a project's analysis. */
 export interface AnalysisStatus {
   /** Null if none is configured. */
   model: string | null
   destination: string | null
   /** Calls in the queue, counted to 10,000. */
   waiting: number
-  /** Used this month. */
+  /** Tokens used this month. */
   tokens: Tokens
-  /** Times are ISO 8601, UTC. */
   pause: {
     reason: 'credentials' | 'model' | 'unreachable' | 'budget'
     detail: string

@@ -20,7 +20,6 @@ const entriesPerSliceMax = 200
 export interface AuditRow {
   /** Its number in the project, or `number@person` for what belongs to no project, such as a sign-in. */
   id: string
-  /** ISO 8601, UTC. */
   at: string
   action: AuditAction
   actorKind: ActorKind
@@ -41,7 +40,7 @@ const actorKinds = ['person', 'key', 'commandLine', 'service', 'stranger'] as co
 /** Somebody without a name. */
 interface Unnamed {
   kind: Exclude<ActorKind, 'person' | 'key'>
-  /** Of what belongs to no project, the person whose projects show it. */
+  /** Who did what belongs to no project: their projects show it. */
   personId?: string
   address?: string | null
 }
@@ -72,9 +71,9 @@ export interface AuditFilter {
   /** The id of a person or a key, or `commandLine`, `service` or `stranger`. */
   who?: string | undefined
   action?: string | undefined
-  /** Milliseconds since 1970: not before. */
+  /** Entries from this time on. */
   from?: number | undefined
-  /** Before. */
+  /** Entries before this time. */
   to?: number | undefined
   /** The keyed hash of a record's id, for entries about it. Their targets are it, or begin with it and a colon. */
   target?: string | undefined
@@ -238,7 +237,7 @@ export class AuditTrail {
   }
 }
 
-/** Also right for several rows that one statement inserts. */
+/** Numbers several rows of one statement rightly, too. */
 function nextNumber(projectId: number | SQL | null, actorId: string | null): SQL {
   const newest = (condition: SQL) => sql`(
     select number from ${auditEvents} as earlier where ${condition} order by earlier.seq desc limit 1)`

@@ -17,7 +17,7 @@ import { type AuditAction, type TargetKind, targetKinds } from './actions.ts'
 /** What the target of an entry is, and where it is found. */
 export interface AuditLink {
   kind: TargetKind
-  /** Of a call or an item, its id as the API has it. */
+  /** The id of a call or an item in the API. */
   id: string
   /** The name of an item or an alert; null for others, which the entry's own target names. */
   name: string | null

@@ -83,7 +83,7 @@ export function toHead({
   }
 }
 
-/** By criterion, as a person says it, or else the analysis. */
+/** Returns the verdict of each criterion: a person's, or else the analysis's. */
 export function verdictsOf(analysis: string | null, review: ReviewMarks | null): Record<string, string> {
   return { ...readAnalysis(analysis)?.brief.criteria, ...review?.criteria }
 }

@@ -17,7 +17,7 @@ import { FoundPages, sizesOf, within } from './finding/found-pages.ts'
 import { type GivenFilters, readGivenFilters } from './finding/given-filters.ts'
 import { Cursors } from './finding/place.ts'
 import { readSearchBox } from './finding/search-box.ts'
-import type { CallDeletion, DoomedCall } from './keeping/call-deletion.ts'
+import type { CallDeletion, CallToDelete } from './keeping/call-deletion.ts'
 import type { Callers } from './keeping/callers.ts'
 import { type Holds, HoldWasSet } from './keeping/holds.ts'
 import { type AnalyzedCall, readForAnalysis, readLastAnalysis } from './reading/analyzed-call.ts'
@@ -223,7 +223,7 @@ export class Calls {
     return new FoundPages(this.#parts.store(projectId).readInBackground, projectId, search).count()
   }
 
-  /** All calls that a search finds, in parts. */
+  /** Yields all calls that a search finds, in parts. */
   export(
     projectId: number,
     search: CallSearch,
@@ -300,11 +300,11 @@ export class Calls {
     const rows = await queries(read).byIds.all({ projectId, ids })
     const selection = sql`select value as seq from json_each(${JSON.stringify(rows.map(({ seq }) => seq))})`
     const holding = await holds.among(read, projectId, selection)
-    const doomed = rows.filter(({ seq }) => !holding.seqs.has(seq))
+    const toDelete = rows.filter(({ seq }) => !holding.seqs.has(seq))
     let deletedSeqs = new Set<number>()
-    if (doomed.length > 0) {
-      const after = this.#recordDeletions(projectId, doomed, requests)
-      deletedSeqs = await deletion.delete(projectId, doomed, { onHold: holding, requestId: null, after })
+    if (toDelete.length > 0) {
+      const after = this.#recordDeletions(projectId, toDelete, requests)
+      deletedSeqs = await deletion.delete(projectId, toDelete, { onHold: holding, requestId: null, after })
       erasure.schedule(projectId)
     }
     const seqs = new Map(rows.map(({ id, seq }) => [id, seq]))
@@ -317,14 +317,18 @@ export class Calls {
   }
 
   /** An entry for each call that the batch deletes: only their ledger rows have its change numbers. */
-  #recordDeletions(projectId: number, doomed: readonly DoomedCall[], requests: readonly Deletion[]): SQL[] {
+  #recordDeletions(
+    projectId: number,
+    toDelete: readonly CallToDelete[],
+    requests: readonly Deletion[],
+  ): SQL[] {
     const { audit, recordHash } = this.#parts
-    const first = sql`(select change_seq - ${doomed.length} from ${projects} where id = ${projectId})`
+    const first = sql`(select change_seq - ${toDelete.length} from ${projects} where id = ${projectId})`
     const askedBy = new Map<string, Deletion>()
     for (const one of requests) if (!askedBy.has(one.id)) askedBy.set(one.id, one)
     const actors = new Map(requests.map(({ by }) => [JSON.stringify(by), by]))
     return [...actors].map(([actor, by]) => {
-      const hashes = doomed
+      const hashes = toDelete
         .filter(({ id }) => JSON.stringify(askedBy.get(id)?.by) === actor)
         .map(({ id }) => recordHash(projectId, 'call', id))
       return audit.entries(

@@ -5,7 +5,7 @@ import type { CallDetails, CallRecording } from './schemas.ts'
 /** The details in call_details, which has the metadata in a column of its own. */
 export type StoredDetails = Omit<CallDetails, 'metadata'>
 
-/** Of a recording that is not kept. */
+/** The fields of a recording that is not kept. */
 const noRecording: CallRecording = {
   state: 'none',
   reason: null,
@@ -16,7 +16,7 @@ const noRecording: CallRecording = {
   keptAt: null,
 }
 
-/** Of a call that was not analyzed. */
+/** What a call has that was not analyzed. */
 const noAnalysis: CallDetails['analysis'] = { state: 'none', version: null, criteria: {} }
 
 export const emptyDetails: StoredDetails = {

@@ -74,9 +74,9 @@ export function takesSeveral(name: string): boolean {
 
 /** The text that filters by value and label take for none. */
 export const noValue = 'none'
-/** Before the name of a member of `callAnalysis`. */
+/** Precedes the name of a member of `callAnalysis`. */
 export const analysisPrefix = 'analysis.'
-/** Before the id of a criterion of the project's rubric. */
+/** Precedes the id of a criterion of the project's rubric. */
 export const criterionPrefix = 'criterion.'
 export const verdicts = ['pass', 'fail', 'unknown'] as const
 

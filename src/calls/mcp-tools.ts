@@ -58,7 +58,7 @@ const CallRequest = Type.Object({
   maxTurns: Type.Optional(Type.Integer({ minimum: 1, maximum: turnsMax, default: turnsDefault })),
 })
 
-/** Of the details, what the conversation does not show. */
+/** These details are not in the conversation. */
 const { agent, direction, costUsd, costSource, costParts, usage } = CallDetails.properties
 
 const CallPart = Type.Object({

@@ -92,7 +92,7 @@ const textFields = {
   callAnalysis: nullable(Json, 'Your own keys, never interpreted; up to 100 levels deep.'),
 }
 
-/** Those texts in requests. */
+/** The same texts in requests. */
 const limitedFields = {
   summary: withLimit(textFields.summary),
   evaluation: withLimit(textFields.evaluation),

@@ -51,9 +51,8 @@ interface ChangeRow {
   seq: number
   type: ChangeType
   row: number | null
-  /** The record's id, or the hash of a deleted one's. */
+  /** The id of the record, or the hash of a deleted record's id. */
   id: string
-  /** Milliseconds since 1970. */
   at: number
   chars: number
   detailChars: number
@@ -217,7 +216,7 @@ export class Changes {
     }
   }
 
-  /** All changes from here on, in slices, and null while there are none. */
+  /** Yields all changes from here on in slices, and null while there are none. */
   async *follow(
     projectId: number,
     { after, limit }: ChangesRequest,

@@ -16,7 +16,6 @@ export interface ConsoleManifest {
 }
 
 export interface AssetFile {
-  /** The Content-Type. */
   type: string
   bytes: number
   brBytes: number
@@ -25,7 +24,6 @@ export interface AssetFile {
 
 /** Blobs, which all responses share: a response made from bytes would hold its own copy. */
 interface Asset {
-  /** The Content-Type. */
   type: string
   plain: Blob
   encoded: { br: Blob; gzip: Blob }

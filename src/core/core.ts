@@ -28,6 +28,7 @@ interface Ground {
   secrets: Awaited<ReturnType<typeof readSecrets>>
   /** Where people reach the console, until the service listens. */
   address: string
+  /** Milliseconds since 1970, as times named `…At` are unless they say otherwise. Times in texts are ISO 8601, UTC. */
   now: () => number
 }
 

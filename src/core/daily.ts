@@ -6,7 +6,7 @@ const dayMs = 86_400_000
 
 interface DailyParts {
   read: ReadDatabase
-  /** In how many days something is over; null where it never is. */
+  /** After how many days something is over; null where it never is. */
   days: typeof projects.retainDays | typeof projects.recordingRetainDays
   now: () => number
 }

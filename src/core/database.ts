@@ -11,7 +11,6 @@ import type { Log } from '../observability/log.ts'
 
 interface OpeningOptions {
   config: Config
-  /** A command shares the folder with a running service, which owns it. */
   role: 'service' | 'command'
   createsDatabase: boolean
   /** Released when the database cannot be opened. */

@@ -30,7 +30,7 @@ export function refuseReadOnly(folder: string, file: string | null): void {
   if (path !== undefined) throw new Error(`${path} is read-only for the user who runs the service`)
 }
 
-/** Also of what does not exist yet. */
+/** Answers for what does not exist yet, too. */
 export function isWritable(path: string): boolean {
   try {
     accessSync(path, constants.W_OK)

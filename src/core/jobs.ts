@@ -33,13 +33,13 @@ export interface Turn {
 }
 
 export interface JobOptions {
-  /** Of its lease, which other versions on one database know: never changed. */
+  /** The name of its lease, which other versions on one database know: never change it. */
   name: string
   /** Resolves to the milliseconds until the next run; otherwise `everyMs` counts. */
   run: (turn: Turn) => Promise<number | null> | Promise<void>
   /** What the log says when it failed. It is tried again. */
   failure: string
-  /** Of what fails outside of the machine. */
+  /** How a failure is logged: `warn` for what fails outside of the machine. */
   level?: 'warn' | 'error'
   everyMs?: number
   delayMs?: number
@@ -94,7 +94,7 @@ export class Job<Item = never> {
     return [...this.#underWay.keys()]
   }
 
-  /** Aborted with the job. */
+  /** A signal that is aborted with the job. */
   get signal(): AbortSignal {
     return this.#aborting.signal
   }
@@ -181,7 +181,7 @@ export class JobOfEach<Key> {
     this.#options = options
   }
 
-  /** Aborted with the job. */
+  /** A signal that is aborted with the job. */
   get signal(): AbortSignal {
     return this.#aborting.signal
   }
@@ -283,7 +283,7 @@ export class Jobs {
     this.add({ name, run, everyMs: expireEveryMs, retryMs: expireRetryMs, failure })
   }
 
-  /** By name. */
+  /** Returns the totals by name. */
   totals(): [string, Readonly<JobTotals>][] {
     return [...this.#jobs, ...this.#ofEach].map(([name, { totals }]) => [name, totals])
   }

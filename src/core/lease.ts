@@ -8,7 +8,7 @@ const leaseMs = 30_000
 const renewedAfterMs = 10_000
 const now = sql`(unixepoch('subsec') * 1000)`
 
-/** For a local database: its one owner does the work. */
+/** The lease of a local database: its one owner does the work. */
 export const noLease = { take: async () => true, release: async () => {} }
 
 /** Work that one of the nodes of a database does at a time: whoever holds the lease, by the server's clock. */

@@ -12,7 +12,6 @@ const ownerWaitMsDefault = 2_000
 export interface CoreOptions {
   config: Config
   log: Log
-  /** A command shares the folder with a running service, which owns it. */
   role: 'service' | 'command'
   /** Whether to own the folder if no other process does. By default a service does and a command does not. */
   takesFolder?: boolean
@@ -26,7 +25,6 @@ export interface CoreOptions {
   onBack?: () => void
   /** Where people reach the console, until `listensAt` says it; by default what the configuration says. */
   address?: string
-  /** Milliseconds since 1970. */
   now?: () => number
 }
 

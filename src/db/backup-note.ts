@@ -5,7 +5,6 @@ const noteName = 'last-backup.json'
 
 /** The last backup that this folder's commands made. */
 export interface LastBackup {
-  /** ISO 8601, UTC. */
   at: string
   bytes: number
 }

@@ -47,11 +47,10 @@ interface BackupOptions {
   source: string
   /** No backup may lie inside, where it would keep what is deleted later. */
   dataDir: string
-  /** New or empty. */
+  /** A folder that is new or empty. */
   folder: string
   /** The version of this program. */
   version: string
-  /** Milliseconds since 1970. */
   now: () => number
   signal: AbortSignal
 }
@@ -243,7 +242,7 @@ async function refuseInside(folder: string, dataDir: string): Promise<void> {
   )
 }
 
-/** In a thread of its own, so that `signal` can end the process meanwhile. */
+/** Copies in a thread of its own, so that `signal` can end the process meanwhile. */
 async function copyDatabase(source: string, target: string, signal: AbortSignal) {
   const thread = new Thread<BackupApi>({
     script: new URL('./backup-worker.ts', import.meta.url),

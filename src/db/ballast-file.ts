@@ -32,7 +32,7 @@ export class BallastFile {
     return this.#bytes
   }
 
-  /** Makes the file unless it is there. Only the process that owns the folder calls this. */
+  /** Makes the file unless it is there; for the process that owns the folder. */
   keep(bytes: number): void {
     const { blocks, bsize } = statfsSync(dirname(this.#path))
     this.#bytes = Math.min(bytes, blocks * bsize * shareOfDiskMax)

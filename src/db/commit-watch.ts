@@ -46,7 +46,7 @@ export class CommitWatch {
     this.#polling.soon(this.#pollMs)
   }
 
-  /** To be called after each commit of this process. */
+  /** Notes a commit of this process. */
   committed(): void {
     if (this.#listeners.size === 0) return
     this.#polling.soon(Math.max(0, this.#polledAt + this.#pollMsMin - performance.now()))

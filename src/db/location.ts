@@ -8,7 +8,7 @@ export interface RemoteLocation {
 
 export interface FileLocation {
   readonly kind: 'file'
-  /** Absolute path. */
+  /** An absolute path. */
   readonly file: string
 }
 

@@ -44,7 +44,6 @@ export interface OpenDatabase extends Store, ForFiles {
   readonly file: string
   /** Whether the database is a file that only this machine writes. */
   readonly isLocal: boolean
-  /** See Reader.dataVersion. */
   dataVersion(): number
   /** See commit-watch.ts. */
   onCommit(listener: () => void): void
@@ -78,7 +77,6 @@ interface OpenDatabaseOptions {
   refusedBecause?: () => string | null
   /** How often a server's database is asked for what other nodes have written. */
   remotePollMs?: number
-  /** Milliseconds since 1970. */
   now?: () => number
   log?: DatabaseLog
 }

@@ -46,7 +46,7 @@ export class ReadSession extends BetterSQLiteSession<Values, never> {
   }
 }
 
-/** From the values of placeholders to the list that the statement takes. */
+/** Turns the values of placeholders into the list that the statement takes. */
 function compileBinding(params: readonly unknown[]): (values: Values | undefined) => unknown[] {
   const bindings = params.map((param): ((values: Values) => unknown) => {
     if (is(param, Placeholder)) return (values) => values[param.name]
@@ -59,7 +59,7 @@ function compileBinding(params: readonly unknown[]): (values: Values | undefined
   return (values = {}) => bindings.map((binding) => binding(values))
 }
 
-/** From a row as an array to an object with the selected fields. */
+/** Turns a row as an array into an object with the selected fields. */
 function compileReading(fields: Fields): (row: unknown) => Values {
   const readings = fields.map(({ path, field }) => ({ name: path[0] ?? '', decoder: decoderOf(field) }))
   return (row) => {

@@ -8,7 +8,7 @@ const forbidden = 403
 const tooManyRequests = 429
 const serverErrorMin = 500
 
-/** Of an attempt to connect. */
+/** Codes of failed attempts to connect. */
 const withoutConnection = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
 interface RemoteClientOptions {

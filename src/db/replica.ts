@@ -13,7 +13,6 @@ const retryWithinMs = 3_000
 export interface ReplicationStatus {
   /** How long ago the newest successful sync began; null before the first. */
   lagMs: number | null
-  /** Milliseconds since 1970. */
   lastSyncAt: number | null
   /** Syncs that failed since the process started. */
   failures: number
@@ -59,7 +58,7 @@ export class Replica {
     })
   }
 
-  /** From now on this process syncs. */
+  /** Lets this process sync from now on. */
   own(): void {
     if (this.#thread || this.#syncing.isClosed) return
     const { location, folder, log } = this.#options

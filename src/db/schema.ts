@@ -52,7 +52,7 @@ export const projects = sqliteTable(
     calls: integer().notNull().default(0),
     /** Counts every change of the project's set of vectors: an index file of another version is behind. */
     knowledgeVersion: integer('knowledge_version').notNull().default(0),
-    /** The `change_seq` of the last time that new chunks replaced an item's old ones: see src/knowledge/search/search.ts. */
+    /** The `change_seq` of the last replacement of an item's chunks: see src/knowledge/search/search.ts. */
     replacedSeq: integer('replaced_seq').notNull().default(0),
     createdAt: integer('created_at').notNull(),
     /** When its deletion began. It is unreachable, and its rows are being deleted. */
@@ -263,8 +263,8 @@ export const callDocuments = sqliteTable('call_documents', {
 })
 
 /**
- * Turns appended to a live call since its document was written: see src/calls/writing/turn-appender.ts. WITHOUT ROWID, so that those of
- * one call lie together.
+ * Turns appended to a live call since its document was written: see src/calls/writing/turn-appender.ts. WITHOUT ROWID,
+ * so that those of one call lie together.
  */
 export const callParts = sqliteTable(
   'call_parts',
@@ -310,7 +310,7 @@ export const recordings = sqliteTable(
     /** AES-256, of this file alone. */
     key: blob({ mode: 'buffer' }).notNull(),
     contentType: text('content_type').notNull(),
-    /** Of the recording, as it was sent. */
+    /** The length of the recording as it was sent. */
     bytes: integer().notNull(),
     sha256: text().notNull(),
     durationSeconds: real('duration_seconds'),
@@ -379,7 +379,7 @@ export const analysisQueue = sqliteTable(
     runId: text('run_id').notNull().default(''),
     projectId: projectId(),
     dueAt: integer('due_at').notNull(),
-    /** In a run, the place of the call: the newest comes first. */
+    /** The place of the call in a run: the newest comes first. */
     position: integer().notNull().default(0),
     /** The call's `change_seq` when it was completed, or its transcript changed. */
     changeSeq: integer('change_seq').notNull().default(0),
@@ -448,7 +448,7 @@ export const analysisUsage = sqliteTable(
   'analysis_usage',
   {
     projectId: projectId(),
-    /** Of UTC, such as `2026-01`. */
+    /** A month of UTC, such as `2026-01`. */
     month: text().notNull(),
     prompt: integer().notNull(),
     completion: integer().notNull(),
@@ -650,9 +650,9 @@ export const holds = sqliteTable(
     /** `hold_…`. */
     id: text().notNull().unique(),
     projectId: projectId(),
-    /** Either this, or `number`. */
+    /** Set unless `number` is. */
     callId: text('call_id'),
-    /** As it was written. */
+    /** The number as somebody wrote it. */
     number: text(),
     reason: text().notNull(),
     createdAt: integer('created_at').notNull(),
@@ -926,7 +926,7 @@ export const questionStates = sqliteTable(
   {
     projectId: projectId(),
     wording: text().notNull(),
-    /** As in `questions`, of the last time that the service itself asked. */
+    /** The coverage as in `questions`, of the last time that the service itself asked. */
     coverage: real(),
     hits: text({ mode: 'json' }).$type<[itemSeq: number, position: number][]>(),
     /** Since when asking finds an answer, or none; null while the service has not asked. */
@@ -1105,7 +1105,7 @@ export const callViews = sqliteTable(
     name: text().notNull(),
     /** Whether it is a view of the list of calls or a chart. */
     page: text({ enum: ['calls', 'chart'] }).notNull(),
-    /** As in the page's address. */
+    /** The query of the page's address. */
     query: text().notNull(),
   },
   (table) => [index('call_views_by_project').on(table.projectId)],
@@ -1120,7 +1120,7 @@ export const callSets = sqliteTable(
     projectId: projectId(),
     /** Whose it is. */
     personId: personId('person_id'),
-    /** Of a queue of reviews; null for calls that were selected. */
+    /** The name of a queue of reviews; null for calls that were selected. */
     name: text(),
     calls: integer().notNull(),
     createdAt: integer('created_at').notNull(),

@@ -25,7 +25,7 @@ export class SweepRecordFile {
     this.#databaseFile = databaseFile
   }
 
-  /** Without a readable record, nothing is known of the file. */
+  /** Returns what is known of the file; nothing without a readable record. */
   read(): SweepRecord {
     const bytes = Buffer.alloc(recordBytes)
     const length = readSync(this.#open(), bytes, 0, recordBytes, 0)

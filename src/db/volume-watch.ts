@@ -21,7 +21,7 @@ interface VolumeWatchOptions {
 export class VolumeWatch {
   readonly #options: VolumeWatchOptions
   readonly #looking: Background
-  #generation = ''
+  #generation: string | null = null
   #file = ''
   #recordings = ''
   #isAway = false
@@ -54,7 +54,7 @@ export class VolumeWatch {
     const { file, recordings, log } = this.#options
     if (this.#isAway) return departure
     const isThere = idOf(file) === this.#file && idOf(recordings) === this.#recordings
-    if (isThere || this.#generation === '') return null
+    if (isThere || this.#generation === null) return null
     this.#isAway = true
     log.error(departure)
     return departure

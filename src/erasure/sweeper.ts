@@ -10,7 +10,6 @@ const idleMs = 1_000
 const retryMs = 1_000
 
 interface SweeperOptions {
-  /** Only the process that owns the folder sweeps. */
   owner: { readonly isOwner: boolean }
   database: Pick<OpenDatabase, 'file' | 'clearStalePages' | 'gaps' | 'endSweep' | 'onUnswept'>
   log: Pick<Log, 'error' | 'warn'>

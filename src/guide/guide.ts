@@ -140,7 +140,7 @@ export function excerptOf({ text }: Section, query: string): string {
 /** Whether a word, given as its stem, is a form of the sought one or begins with it. */
 type Matcher = (stem: string) => boolean
 
-/** One for each word of the query. */
+/** Returns a matcher for each word of the query. */
 function matchersOf(query: string): Matcher[] {
   return wordsOf(query)
     .slice(0, soughtWordsMax)

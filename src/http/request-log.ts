@@ -19,17 +19,16 @@ interface RequestLogOptions {
   /** Called when a request arrives. */
   begin: () => void
   record: (record: RequestRecord) => void
-  /** From when a request is slow; 0 for never. */
+  /** Slower requests are logged as slow; 0 logs none. */
   slowMs: number
   /** Whether the service is reached over https, which browsers are then told to require. */
   isSecure: boolean
-  /** Milliseconds of a monotonic clock. */
   now: () => number
 }
 
 type Handle = (request: Request) => Response | Promise<Response>
 
-/** For a year, and without subdomains (RFC 6797), which may belong to others. */
+/** Holds for a year, without subdomains (RFC 6797), which may belong to others. */
 const strictTransport = 'max-age=31536000'
 const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 const ownRequestId = /^[A-Za-z0-9._-]{1,128}$/

@@ -2,7 +2,6 @@ type Encoding = 'br' | 'gzip'
 
 /** A file served from memory. */
 export interface StaticFile {
-  /** The Content-Type. */
   type: string
   /** Blobs, which answers share. Each answer would copy bytes until its client has read them. */
   plain: Blob

@@ -29,7 +29,7 @@ interface Changed {
   updatedBy: Writer | null
 }
 
-/** An item without its text. Times are ISO 8601, UTC. */
+/** An item without its text. */
 export type KnowledgeRow = ItemSummary & Indexed & Changed
 
 /** `changeSeq` is the number of the last change. */
@@ -50,7 +50,7 @@ interface ChunkCounts {
   pending: number
   /** How many pending chunks were never tried. */
   untried: number
-  /** When the first pending chunk is due, in milliseconds since 1970. */
+  /** When the first pending chunk is due. */
   nextTryAt: number | null
   /** The last error of that chunk. */
   lastError: string | null

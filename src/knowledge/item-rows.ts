@@ -14,7 +14,6 @@ export interface ItemHead {
   id: string
   name: string
   description: string
-  /** Milliseconds since 1970. */
   createdAt: number
 }
 

@@ -25,7 +25,7 @@ export interface Swap {
   current: StoredItem
   next: StoredItem
   chunks: readonly Chunk[]
-  /** From `toChunkRows`. */
+  /** What `toChunkRows` returns. */
   words: string
   before: readonly StoredChunk[]
   changes: ChunkChanges<StoredChunk>

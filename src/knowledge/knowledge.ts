@@ -203,7 +203,7 @@ export class Knowledge {
     return figures
   }
 
-  /** All items without their texts, newest first. */
+  /** Returns all items without their texts, newest first. */
   async heads(projectId: number): Promise<ItemHead[]> {
     return await itemQueries(this.#parts.store(projectId).read).heads.all({ projectId })
   }

@@ -68,7 +68,7 @@ const backlogGauges = {
   lateErasures: ['callbook_erasures_late', 'Those of them that are older than ERASE_WITHIN_MS.'],
 } as const
 
-/** On Linux, the files that this process has open. */
+/** Linux lists the files that this process has open here. */
 const openFiles = '/proc/self/fd'
 
 /** Prometheus metrics of prom-client, which takes 50 ms and 8 MB to load. */

@@ -6,7 +6,7 @@ import { LineWriter } from './line-writer.ts'
 export type Log = pino.Logger
 
 const stderr = 2
-/** Of a failed query, enough to tell which one it is. */
+/** So much of a failed query tells which one it is. */
 const queryCharsMax = 80
 
 /** The log line of a request. */
@@ -19,12 +19,12 @@ export interface RequestRecord {
   durationMs: number
   /** A slow request is one warning. */
   isSlow: boolean
-  /** Of the request's body, as it says. */
+  /** The length that the request gives its body. */
   bytes: number
   keyId: string | undefined
-  /** Its public id. */
+  /** The public id of the project. */
   project: string | undefined
-  /** As W3C Trace Context has it. */
+  /** The header of W3C Trace Context. */
   traceparent: string | undefined
 }
 

@@ -14,7 +14,7 @@ interface Series {
  * look up the labels. https://prometheus.io/docs/instrumenting/exposition_formats
  */
 export class RequestDurations {
-  /** By their labels. */
+  /** The durations by their labels. */
   readonly #series = new Map<string, Series>()
 
   observe(method: string, route: string, status: number, seconds: number): void {
@@ -30,7 +30,7 @@ export class RequestDurations {
     series.sumSeconds += seconds
   }
 
-  /** In the Prometheus text format, with the requests beyond a limit. */
+  /** Returns the Prometheus text format, with the requests beyond a limit. */
   text(): string {
     const lines = [`# HELP ${name} Time from a request to its answer, by route.`, `# TYPE ${name} histogram`]
     for (const [labels, series] of this.#series) lines.push(...linesOf(labels, series))

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Alerts } from '../alerts/alerts.ts'
 import { byService } from '../audit/audit-trail.ts'
-import type { CallDeletion } from '../calls/keeping/call-deletion.ts'
+import type { CallDeletion, CallToDelete } from '../calls/keeping/call-deletion.ts'
 import type { CallSelections } from '../calls/keeping/call-selection.ts'
 import type { Holds } from '../calls/keeping/holds.ts'
 import type { Core } from '../core/core.ts'
@@ -30,11 +30,6 @@ export interface ErasureRequestsParts {
   erasure: Erasure
   alerts: Alerts
   webhooks: Webhooks
-}
-
-interface DoomedCall {
-  seq: number
-  id: string
 }
 
 /** The request to work on next. */
@@ -190,11 +185,11 @@ export class ErasureRequests {
     const { writeWhenFull: write } = database
     const selection = sql`select value as seq from json_each(${JSON.stringify(seqs)})`
     const onHold = await holds.among(write, projectId, selection)
-    const doomed = await write.all<DoomedCall>(sql`
+    const toDelete = await write.all<CallToDelete>(sql`
       select calls.seq as seq, id from (${selection}) as some
         cross join calls on calls.seq = some.seq and project_id = ${projectId}`)
     const isThis = sql`request_id = ${id} and number = ${number}`
-    await deletion.delete(projectId, doomed, {
+    await deletion.delete(projectId, toDelete, {
       onHold,
       requestId: id,
       after: [

@@ -14,14 +14,14 @@ export interface Arrived {
   key: Buffer
   contentType: string
   bytes: number
-  /** Of the recording as it was sent. */
+  /** The digest of the recording as it was sent. */
   sha256: string
 }
 
 interface ReceiveOptions {
   files: Pick<RecordingFiles, 'create'>
   bytesMax: number
-  /** Of everything that arrives, so that nobody else waits long. */
+  /** Everything that arrives takes turns, so that nobody else waits long. */
   turns: Turns
 }
 

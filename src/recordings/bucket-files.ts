@@ -13,14 +13,14 @@ const ownerName = 'callbook-database'
 export interface BucketOptions {
   /** Address of the bucket, such as `https://s3.eu-central-1.amazonaws.com/recordings`. */
   endpoint: string
-  /** Before each name in the bucket, such as `callbook/`; or empty. */
+  /** What each name in the bucket begins with, such as `callbook/`; may be empty. */
   prefix: string
   region: string
   accessKeyId: string
   secretAccessKey: string
   /** Where drafts are until they are in the bucket. */
   folder: string
-  /** Of the database: a restored copy has another one, and only reads. */
+  /** The database's generation: a restored copy has another one, and only reads. */
   generation: string
 }
 

@@ -32,6 +32,6 @@ export interface RecordingFiles {
   remove(name: string): Promise<void>
   /** Keeps the drafts of earlier processes that a row names, and removes their others. */
   clear(isNamed: (names: string[]) => Promise<ReadonlySet<string>>): Promise<void>
-  /** All that are kept; times in milliseconds since 1970. */
+  /** Yields all files that are kept. */
   list(): AsyncIterable<{ name: string; changedAt: number }>
 }

@@ -143,7 +143,7 @@ function refuseDisk(error: NodeJS.ErrnoException): never {
   })
 }
 
-/** Without joining the parts, which takes as long as hashing them. */
+/** Writes the parts without joining them, which takes as long as hashing them. */
 async function writeAll(file: number, parts: Uint8Array[]): Promise<void> {
   const bytes = parts.reduce((sum, part) => sum + part.byteLength, 0)
   const count = await write(file, parts)

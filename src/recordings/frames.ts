@@ -30,7 +30,7 @@ export type ReadAt = (position: number, length: number) => Promise<Uint8Array>
 
 interface Encrypted {
   key: Uint8Array
-  /** Of the recording, not of its file. */
+  /** The length of the recording, not of its file. */
   bytes: number
   read: ReadAt
 }

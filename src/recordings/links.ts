@@ -5,7 +5,6 @@ export interface Link {
   /** The recording's file, since a recording that is replaced has another one. */
   file: string
   keyId: string
-  /** Milliseconds since 1970. */
   expiresAt: number
 }
 

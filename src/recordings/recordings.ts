@@ -25,7 +25,7 @@ const partBytes = 4 * frameBytes
 
 type Row = typeof recordings.$inferSelect
 
-/** Of a recording that is not kept. */
+/** The fields of a recording that is not kept. */
 export const notKept: Omit<CallRecording, 'state'> = {
   reason: null,
   contentType: null,
@@ -58,7 +58,6 @@ interface RecordingsParts {
 
 /** A recording that is open: read it to the end, or close it. */
 export interface OpenRecording {
-  /** The call's. */
   id: string
   contentType: string
   bytes: number

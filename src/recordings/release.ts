@@ -9,7 +9,7 @@ export function release({ buffer, byteLength }: ArrayBufferView): void {
   transfer?.call(buffer, 0)
 }
 
-/** Each part until the next is asked for. */
+/** Releases each part when the next is asked for. */
 export async function* eachReleased(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const part of parts) {
     yield part

@@ -90,7 +90,7 @@ function isDate({ digits, chunks }: NumberSpan): boolean {
   return /^[12]-[12]-4$/.test(shape) && /(?:19|20)\d\d$/.test(digits)
 }
 
-/** `3.14159265`, `37.7749` */
+/** Whether this is a fraction, such as `37.7749`. */
 function isFraction({ chunks, text }: NumberSpan): boolean {
   return chunks.length === 2 && /^\d+\.\d+$/.test(text)
 }

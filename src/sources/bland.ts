@@ -49,7 +49,7 @@ export const bland: Platform = {
   },
 }
 
-/** Empty for a body that is not JSON. */
+/** Returns an empty text for a body that is not JSON. */
 function rewritten(body: Uint8Array): string {
   const value = jsonOf(new TextDecoder().decode(body))
   return value === undefined ? '' : JSON.stringify(value)

@@ -58,7 +58,7 @@ export function updateOf(id: string, fields: EventCallFields, details: EventDeta
   return { id, change: withoutUnknown(change), details: detailsOfCall }
 }
 
-/** By the names of platforms' products; the first that matches counts. */
+/** Kinds by the names of platforms' products; the first that matches counts. */
 const costKinds = [
   [/vapi|platform|assistant|engine/i, 'platform'],
   [/stt|asr|transcri|speech.to/i, 'stt'],
@@ -72,7 +72,7 @@ export function costKindOf(name = '') {
   return costKinds.find(([words]) => words.test(name))?.[1]
 }
 
-/** Those that have a name and a cost. */
+/** Returns the parts that have a name and a cost. */
 function costPartsOf(parts: EventCosts['costParts'] = []): CostPart[] {
   const entries = parts.flatMap(({ name, usd = -1, ...of }) => {
     const part = { name: cut(name ?? ''), usd, kind: costKindOf(name), ...modelOf(of) }

@@ -183,7 +183,7 @@ function readConversation(turns: Fields[]): Conversation {
   return conversation
 }
 
-/** In seconds. The names are undocumented: these are in real events. */
+/** Reads seconds. Their names are undocumented: these are in real events. */
 function readLatency(turn: Fields) {
   const metrics = turn.object('conversation_turn_metrics').object('metrics')
   const elapsed = (name: string) => metrics.object(name).number('elapsed_time')

@@ -8,7 +8,6 @@ const retryMs = 5_000
 
 interface Count {
   events: number
-  /** Milliseconds since 1970. */
   lastAt: number
 }
 
@@ -19,7 +18,6 @@ interface Count {
 export class EventCounts {
   readonly #core: Core
   readonly #job: Job
-  /** By source. */
   #counts = new Map<string, Count>()
 
   constructor(core: Core) {

@@ -59,7 +59,7 @@ export interface TimelineEntry {
   latencyMs?: TurnLatency | null
 }
 
-/** In milliseconds. */
+/** Latencies in milliseconds. */
 export type TurnLatency = Partial<
   Record<'total' | 'endOfTurn' | 'transcription' | 'model' | 'voice' | 'tool', number>
 >
@@ -81,7 +81,7 @@ export interface Fault {
 export interface SignedRequest {
   headers: Headers
   body: Uint8Array
-  /** When it arrived, in milliseconds since 1970. */
+  /** When the event arrived. */
   now: number
 }
 
@@ -92,7 +92,7 @@ export type SourceOptions = Readonly<Record<string, string>>
 export interface NamedRecording {
   /** Where it is, often for a short time; absent if only the platform's API gives it. */
   url?: string
-  /** When the address expires, in milliseconds since 1970, if the event says so. */
+  /** When the address expires, if the event says so. */
   urlExpiresAt?: number
   /** What the platform's API calls it, if that is not the call's id. */
   reference?: string

@@ -222,7 +222,7 @@ function fail(reading: Reading | null, field: string, message: string): void {
   reading.fault ??= new FieldFault(field, message)
 }
 
-/** Without a prototype: an event may name a member `__proto__`. */
+/** Returns an object without a prototype: an event may name a member `__proto__`. */
 function noMembers(): Record<string, unknown> {
   return Object.create(null)
 }

@@ -78,7 +78,7 @@ export function answerTo(platform: Platform, body: unknown): object {
   return unlessFault(() => platform.answer?.(Fields.of(body))) ?? {}
 }
 
-/** Undefined for what cannot be read. */
+/** Returns undefined for what cannot be read. */
 function unlessFault<Value>(read: () => Value): Value | undefined {
   try {
     return read()

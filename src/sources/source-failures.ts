@@ -61,7 +61,7 @@ export class SourceFailures {
     if (deleted.length > 0) erasure.schedule(projectId)
   }
 
-  /** Newest first. @throws not_found */
+  /** Returns the failures, newest first. @throws not_found */
   async list(projectId: number, sourceId: string) {
     await this.#parts.sources.get(projectId, sourceId)
     const rows = await this.#parts.read

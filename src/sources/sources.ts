@@ -40,7 +40,7 @@ interface NewSource {
 /** A source as people see it, without its secret. */
 export type SourceRecord = ReturnType<typeof toRecord>
 
-/** With the secret if it was just made: it is shown only once. */
+/** Has the secret if it was just made: it is shown only once. */
 export type MadeSource = SourceRecord & { secret?: string }
 
 /** A source with what is needed to check and read its requests. */
@@ -312,7 +312,7 @@ function toRecord(
     name,
     projectId,
     options: isSecret ? others : row.options,
-    /** Without a secret, every request is refused. */
+    /** A source without a secret refuses every request. */
     hasSecret: secret !== null,
     hasApiKey: isSecret && apiKey !== undefined,
     /** Genuine events, including those that are not about a call. */

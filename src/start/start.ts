@@ -20,7 +20,7 @@ const interruptsToAbort = 3
 
 /** A runtime's own HTTP server, once it listens. */
 export interface Listener {
-  /** Such as `http://127.0.0.1:3000`. */
+  /** An origin such as `http://127.0.0.1:3000`. */
   origin: string
   port: number
   /** Accepts no more connections; resolves when requests in flight are answered. */

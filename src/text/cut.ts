@@ -1,9 +1,9 @@
 /** Follows what is left of a text that was cut. */
 export const cutMark = ' … [cut]'
-/** Of UTF-8, for a code unit. */
+/** UTF-8 takes so many bytes for a code unit. */
 const bytesPerUnitMax = 3
 const markBytes = Buffer.byteLength(cutMark)
-/** Of JSON, for a byte of UTF-8. */
+/** JSON takes so many bytes for a byte of UTF-8. */
 const escapedBytesMax = 6
 const quotesBytes = 2
 

@@ -15,7 +15,7 @@ export const certainInstantPattern = `^${years}${day}[Tt]${time}(?::[0-5][0-9](?
 const instant = new RegExp(instantPattern)
 const instantMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** For the OpenAPI document: the same, or a date. */
+/** The same, or a date, for the OpenAPI document. */
 export const certainTimeOrDayPattern = `^${years}${day}(?:[Tt]${time}(?::[0-5][0-9](?:[.][0-9]{1,9})?)?(?:[Zz]|[+-]${time}))?$`
 
 /**

@@ -38,7 +38,7 @@ export function clip(word: string): string {
 
 /** A word of a query, or a pair of characters in scripts without spaces. */
 interface Word {
-  /** As written in the query. */
+  /** The word as the query has it. */
   text: string
   /** A single character of such a script, which matches any pair that begins with it. */
   isPrefix: boolean

@@ -16,7 +16,7 @@ interface LimitOptions {
 export function createLimit({ atOnce, perMinute }: LimitOptions) {
   let running = 0
   let readyAt = 0
-  /** Of the projects in the order of their turns. */
+  /** Requests that wait, by project in the order of their turns. */
   const waiters = new Map<number, (() => void)[]>()
   const place = (projectId: number, signal: AbortSignal) =>
     new Promise<void>((resolve, reject) => {

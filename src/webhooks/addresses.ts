@@ -23,7 +23,7 @@ interface ResolvedAddress {
   family: number
 }
 
-/** All addresses of a host. @throws if there are none */
+/** Returns all addresses of a host. @throws if there are none */
 type Resolve = (host: string) => Promise<ResolvedAddress[]>
 
 /** Uses the system's resolver, as connections do. */

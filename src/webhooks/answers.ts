@@ -5,7 +5,7 @@ import { webhookAttempts } from '../db/schema.ts'
 
 /** How many answers of an endpoint are kept, the newest ones. */
 const answersKeptMax = 200
-/** At least as many as are recorded at once. */
+/** No fewer than are recorded at once. */
 const attemptsPerBatchMax = 500
 /** How long answers are kept. */
 export const answersKeptMs = 7 * 24 * 3_600_000

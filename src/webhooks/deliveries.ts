@@ -29,7 +29,7 @@ const bodyCharsShownMax = 262_144
 /** Tests that run at once, of all projects. */
 const testsMax = 8
 
-/** One attempt to send an event. Times are ISO 8601, UTC. */
+/** One attempt to send an event. */
 export interface WebhookAttempt {
   messageId: string
   event: string

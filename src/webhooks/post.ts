@@ -127,7 +127,7 @@ export class Poster {
   }
 }
 
-/** As text, whatever the bytes are. */
+/** Returns text, whatever the bytes are. */
 function beginningOf(status: number | null, parts: readonly Uint8Array[]): string | null {
   if (isSuccess({ status }) || parts.length === 0) return null
   return new TextDecoder().decode(Buffer.concat(parts)).replaceAll('\0', '\uFFFD')

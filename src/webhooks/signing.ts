@@ -13,7 +13,7 @@ interface SignedMessage {
   secrets: readonly string[]
   messageId: string
   body: string
-  /** When this attempt is made, in milliseconds since 1970. */
+  /** When this attempt is made. */
   at: number
 }
 

@@ -30,7 +30,7 @@ interface NewWebhook {
   createdBy?: string | null
 }
 
-/** A webhook as people see it, without its secret. Times are ISO 8601, UTC. */
+/** A webhook as people see it, without its secret. */
 export interface WebhookRecord {
   id: string
   url: string

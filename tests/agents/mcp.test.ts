@@ -177,7 +177,6 @@ describe('list_knowledge', () => {
   test('pages through all items once, also through those of one millisecond and past one deleted meanwhile', async () => {
     let ms = Date.UTC(2026, 0, 31)
     const still = await startService({ now: () => ms })
-
     const own = await still.mintProject()
     const made: string[] = []
     for (let n = 0; n < 7; n++) {
@@ -250,7 +249,6 @@ describe('get_knowledge', () => {
 
   test('gives a long text in parts of 20,000 characters, which say where the next begins', async () => {
     const roomy = await startService()
-
     const own = await roomy.mintProject()
     const text = 'All work and no play. '.repeat(2_000)
     const id = await create(own, { name: 'Long', text })
@@ -523,7 +521,6 @@ describe('a page of another origin', () => {
 
   test('is refused where no address is configured as well', async () => {
     const plain = await startService()
-
     const own = await plain.mintProject()
     const call = (origin: string) =>
       own.fetch('/mcp', {

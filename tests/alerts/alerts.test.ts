@@ -1,32 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { failureOf } from '../support/failure.ts'
-import fc from '../support/fast-check.ts'
-import { type Received, type Receiver, receiverEnv, startReceiver } from '../support/receiver.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import fc, { runs } from '../support/fast-check.ts'
+import { type Received, receiverEnv, startReceiver } from '../support/receiver.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const minuteMs = 60_000
 
-let service: TestService
-let receiver: Receiver
 /** Driven by the tests. */
 let clock = Date.UTC(2026, 2, 1, 12)
 /** What each path answers; 204 by default, nothing for 0. */
 const statuses = new Map<string, number>()
-beforeAll(async () => {
-  receiver = await startReceiver()
-  receiver.answer = ({ path }, response) => {
-    const status = statuses.get(path) ?? 204
-    if (status > 0) response.writeHead(status, { location: '/hook/elsewhere' }).end()
-  }
-  const pagerDutyUrl = new URL('/pagerDuty', receiver.url).href
-  service = await startService({ env: receiverEnv, now: () => clock, pagerDutyUrl })
-})
-afterAll(async () => {
-  await service.stop()
-  await receiver.close()
-})
+const receiver = await startReceiver()
+receiver.answer = ({ path }, response) => {
+  const status = statuses.get(path) ?? 204
+  if (status > 0) response.writeHead(status, { location: '/hook/elsewhere' }).end()
+}
+const pagerDutyUrl = new URL('/pagerDuty', receiver.url).href
+const service = await startService({ env: receiverEnv, now: () => clock, pagerDutyUrl })
 
 /** Moves the clock on and evaluates, minute by minute. */
 async function pass(minutes: number): Promise<void> {
@@ -448,7 +440,7 @@ test('what an evaluation finds is what the figures of the window say, whatever i
         }
       }
     }),
-    { numRuns: 12 },
+    runs(6),
   )
 })
 

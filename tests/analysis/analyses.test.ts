@@ -1,39 +1,29 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Analysis, AnalysisRun, RubricChange } from '../../src/analysis/schemas.ts'
-import { type FakeChat, goodJudgement, startFakeChat } from '../support/fake-chat.ts'
+import { goodJudgement, startFakeChat } from '../support/fake-chat.ts'
 import { expectProblem } from '../support/problem.ts'
-import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const minuteMs = 60_000
 const dayMs = 1_440 * minuteMs
-let chat: FakeChat
-let service: TestService
-let receiver: Receiver
 let aheadMs = 0
 const later = (ms: number) => {
   aheadMs += ms
 }
 
-beforeAll(async () => {
-  chat = await startFakeChat({ server: 'vllm', model: 'judge-1' })
-  receiver = await startReceiver()
-  const env = {
-    ANALYSIS_MODEL: 'judge-1',
-    ANALYSIS_ENDPOINT: chat.url,
-    ANALYSIS_DELAY_SECONDS: '0',
-    WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
-    ERASE_WITHIN_MS: '400',
-  }
-  service = await startService({ env, now: () => Date.now() + aheadMs })
-})
-afterAll(async () => {
-  await service.stop()
-  await chat.stop()
-  await receiver.close()
-})
+const chat = await startFakeChat({ server: 'vllm', model: 'judge-1' })
+const receiver = await startReceiver()
+const env = {
+  ANALYSIS_MODEL: 'judge-1',
+  ANALYSIS_ENDPOINT: chat.url,
+  ANALYSIS_DELAY_SECONDS: '0',
+  WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
+  ERASE_WITHIN_MS: '400',
+}
+const service = await startService({ env, now: () => Date.now() + aheadMs })
 afterEach(() => chat.always(null))
 
 const rubric: RubricChange = {
@@ -151,11 +141,7 @@ describe('a rubric', () => {
     ],
   ])('with %s is 400', async (_, body, fields) => {
     const project = await service.mintProject()
-    const { errors } = await expectProblem(
-      await project.send('PUT', '/v1/rubric', body),
-      'invalid_request',
-      'Invalid request',
-    )
+    const { errors } = await expectProblem(await project.send('PUT', '/v1/rubric', body), 'invalid_request')
     expect(errors?.map(({ field }) => field)).toEqual(fields)
     expect((await project.fetch('/v1/rubric')).status).toBe(404)
   })
@@ -245,7 +231,6 @@ describe('a completed call', () => {
     const { errors } = await expectProblem(
       await project.fetch('/v1/calls?criterion.greeted=yes'),
       'invalid_request',
-      'Invalid request',
     )
     expect(errors).toMatchObject([{ field: 'criterion.greeted' }])
     for (const name of ['criterion.', 'criterion.A'])
@@ -643,7 +628,6 @@ describe('a run over the past', () => {
     const { errors } = await expectProblem(
       await project.send('POST', '/v1/analyses', body),
       'invalid_request',
-      'Invalid request',
     )
     expect(errors?.map(({ field }) => field).sort()).toEqual([
       'filters.colour',
@@ -688,7 +672,7 @@ describe('a trial', () => {
     expect(bad.status).toBe(400)
     chat.next({ status: 401, body: '{}' })
     const failed = await project.send('POST', '/v1/rubric/trial', { call: 'a' })
-    await expectProblem(failed, 'unavailable', 'Service unavailable')
+    await expectProblem(failed, 'unavailable')
   })
 
   test('is one of two at most in a project, and the others are 503 at once', async () => {
@@ -732,7 +716,7 @@ describe('a trial', () => {
     await project.send('PUT', '/v1/rubric', rubric)
     await project.send('PUT', '/ingest/calls/a', { status: 'completed', transcript })
     const answer = await project.send('POST', '/v1/rubric/trial', { call: 'a' })
-    await expectProblem(answer, 'unavailable', 'Service unavailable')
+    await expectProblem(answer, 'unavailable')
     expect((await (await project.fetch('/v1/calls/a/analysis')).json()).state).toBe('none')
     await plain.stop()
   })
@@ -778,13 +762,7 @@ test('agreement compares people and the analysis, as a whole and by criterion', 
 test('a key of scope read reads, and only one of scope full changes and asks', async () => {
   const project = await judgedProject()
   await complete(project, 'a')
-  const { key } = await service.services.keys.create(project.projectId, {
-    name: 'reads',
-    kind: 'live',
-    scope: 'read',
-    allowedIps: [],
-    expiresAt: null,
-  })
+  const { key } = await project.makeKey({ name: 'reads', scope: 'read' })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const status = async (method: string, path: string, body?: object) =>
     (await fetch(service.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })).status

@@ -1,35 +1,26 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import type { Analysis, RubricChange } from '../../src/analysis/schemas.ts'
-import { type FakeChat, startFakeChat } from '../support/fake-chat.ts'
-import { startService, type TestProject, type TestService } from '../support/service.ts'
+import { freshFolder } from '../support/at-end.ts'
+import { startFakeChat } from '../support/fake-chat.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-let chat: FakeChat
-let service: TestService
 let aheadMs = 0
 const later = (ms: number) => {
   aheadMs += ms
 }
 
-beforeAll(async () => {
-  chat = await startFakeChat({ server: 'vllm', model: 'judge-1' })
-  const env = {
-    ANALYSIS_MODEL: 'judge-1',
-    ANALYSIS_ENDPOINT: chat.url,
-    ANALYSIS_DELAY_SECONDS: '0',
-    ANALYSIS_CONCURRENCY: '1',
-    CALL_MAX_BYTES: '4096',
-  }
-  service = await startService({ env, now: () => Date.now() + aheadMs })
-})
-afterAll(async () => {
-  await service.stop()
-  await chat.stop()
-})
+const chat = await startFakeChat({ server: 'vllm', model: 'judge-1' })
+const env = {
+  ANALYSIS_MODEL: 'judge-1',
+  ANALYSIS_ENDPOINT: chat.url,
+  ANALYSIS_DELAY_SECONDS: '0',
+  ANALYSIS_CONCURRENCY: '1',
+  CALL_MAX_BYTES: '4096',
+}
+const service = await startService({ env, now: () => Date.now() + aheadMs })
 
 const rubric: RubricChange = {
   summary: { instructions: '' },
@@ -145,7 +136,7 @@ test('a trial names every wrong field of its rubric as the request has it', asyn
 })
 
 test('a request that the end of the service cuts off is in the audit trail, and made again after the next start', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'callbook-'))
+  const dataDir = freshFolder()
   const env = { ANALYSIS_MODEL: 'judge-1', ANALYSIS_ENDPOINT: chat.url, ANALYSIS_DELAY_SECONDS: '0' }
   const first = await startService({ env, dataDir })
   const project = await first.mintProject()

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { type FilledConsole, fillConsole } from '../../scripts/screenshots/filled-console.ts'
+import { fillConsole } from '../../scripts/screenshots/filled-console.ts'
 import { startMadeModel } from '../../scripts/screenshots/made-model.ts'
 import { type ConsoleState, consoleStates } from '../../scripts/screenshots/states.ts'
 import { findings, findingsInOverlays, sidewaysOverflow } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
 import { startConsole, type TestPerson } from '../support/console.ts'
-import { type ConsolePage, type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
+import { type ConsolePage, startInBrowser } from '../support/console-page.ts'
 import { follow } from '../support/follow.ts'
 import { until } from '../support/until.ts'
 
@@ -14,22 +13,12 @@ setDefaultTimeout(180_000)
 const wide = { width: 1440, height: 900 }
 const narrow = { width: 375, height: 812 }
 
-describe.if(browserPath !== null)('every page, dialog and menu is accessible', () => {
-  let tabs: ConsoleTabs
-  let filled: FilledConsole
-  let model: Awaited<ReturnType<typeof startMadeModel>>
-  const opened = new Map<TestPerson | undefined, ConsolePage>()
+const model = await startMadeModel()
+const { service, tabs } = await startInBrowser({ env: model.env })
+const filled = await fillConsole(service, await startConsole(service), 15)
 
-  beforeAll(async () => {
-    model = await startMadeModel()
-    const { service, tabs: all } = await startInBrowser({ env: model.env })
-    tabs = all
-    filled = await fillConsole(service, await startConsole(service), 15)
-  })
-  afterAll(async () => {
-    await tabs.end()
-    await model.stop()
-  })
+describe('every page, dialog and menu is accessible', () => {
+  const opened = new Map<TestPerson | undefined, ConsolePage>()
 
   async function check(state: ConsoleState): Promise<void> {
     const person = state.as === 'viewer' ? filled.viewer : filled.owner

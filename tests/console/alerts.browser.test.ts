@@ -1,40 +1,28 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { putCalls } from '../calls/put-calls.ts'
 import { sidewaysOverflow } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
-import { type Receiver, receiverEnv, startReceiver } from '../support/receiver.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { startConsoleInBrowser } from '../support/console-page.ts'
+import { receiverEnv, startReceiver } from '../support/receiver.ts'
+import type { TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-describe.if(browserPath !== null)('alerts, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let tabs: ConsoleTabs
-  let receiver: Receiver
-  /** How far the service's clock is ahead. */
-  let aheadMs = 0
+/** How far the service's clock is ahead. */
+let aheadMs = 0
+const now = () => Date.now() + aheadMs
+const receiver = await startReceiver()
+const { service, set, tabs } = await startConsoleInBrowser({
+  env: receiverEnv,
+  now: () => Date.now() + aheadMs,
+  pagerDutyUrl: new URL('/pagerDuty', receiver.url).href,
+})
 
-  beforeAll(async () => {
-    receiver = await startReceiver()
-    ;({ service, set, tabs } = await startConsoleInBrowser({
-      env: receiverEnv,
-      now: () => Date.now() + aheadMs,
-      pagerDutyUrl: new URL('/pagerDuty', receiver.url).href,
-    }))
-  })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(async () => {
-    await tabs.end()
-    await receiver.close()
-  })
+afterEach(async () => expect(await tabs.close()).toEqual([]))
 
-  const now = () => Date.now() + aheadMs
+describe('alerts, in a browser', () => {
   const hoursAgo = (hours: number) => new Date(now() - hours * hourMs).toISOString()
 
   /** Of agent `desk` one call in ten days and three within an hour, of which two failed, and one of `night`. */
@@ -56,8 +44,7 @@ describe.if(browserPath !== null)('alerts, in a browser', () => {
       call('n1', 'night', 'success', 0.2),
     ])
     const hook = { url: new URL(`/hook/${project.projectId}`, receiver.url).href, events: ['alert.changed'] }
-    const made = await set.owner.send('POST', `/projects/${project.id}/webhooks`, hook)
-    expect(made.status).toBe(200)
+    expect((await set.owner.send('POST', `/projects/${project.id}/webhooks`, hook)).status).toBe(200)
     return project
   }
 

@@ -1,10 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Analysis, Rubric } from '../../src/analysis/schemas.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
-import { type FakeChat, goodJudgement, type RecordedChat, startFakeChat } from '../support/fake-chat.ts'
+import { startConsoleInBrowser } from '../support/console-page.ts'
+import { goodJudgement, type RecordedChat, startFakeChat } from '../support/fake-chat.ts'
 import type { TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -24,38 +22,28 @@ const rubric = {
   when: { minUserTurns: 1 },
 }
 
-describe.if(browserPath !== null)('the analysis of calls, in a browser', () => {
-  let chat: FakeChat
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
-  let tab: ConsolePage
-  /** What the model says of a criterion, beside a quotation of the third turn. */
-  let verdicts: Record<string, object> = {}
+/** What the model says of a criterion, beside a quotation of the third turn. */
+let verdicts: Record<string, object> = {}
+function judge(request: RecordedChat): unknown {
+  const judgement = goodJudgement(request) as { criteria?: Record<string, object> }
+  const evidence = { turns: [2], quote: 'Friday at ten for four' }
+  for (const [id, judged] of Object.entries(judgement.criteria ?? {}))
+    Object.assign(judged, { rationale: 'The agent says it.', ...evidence, ...verdicts[id] })
+  return judgement
+}
+const chat = await startFakeChat({ says: judge })
+const env = { ANALYSIS_MODEL: 'judge-1', ANALYSIS_ENDPOINT: chat.url, ANALYSIS_DELAY_SECONDS: '0' }
+const { set, tabs } = await startConsoleInBrowser({ env })
+const tab = await tabs.open({ person: set.owner })
 
-  beforeAll(async () => {
-    chat = await startFakeChat({ says: judge })
-    const env = { ANALYSIS_MODEL: 'judge-1', ANALYSIS_ENDPOINT: chat.url, ANALYSIS_DELAY_SECONDS: '0' }
-    ;({ set, tabs } = await startConsoleInBrowser({ env }))
-    tab = await tabs.open({ person: set.owner })
-  })
+describe('the analysis of calls, in a browser', () => {
+  let project: TestProject
+
   beforeEach(async () => {
     verdicts = {}
     project = await set.mintProject()
   })
   afterEach(() => expect(tab.complaints).toEqual([]))
-  afterAll(async () => {
-    await tabs.end()
-    await chat.stop()
-  })
-
-  function judge(request: RecordedChat): unknown {
-    const judgement = goodJudgement(request) as { criteria?: Record<string, object> }
-    const evidence = { turns: [2], quote: 'Friday at ten for four' }
-    for (const [id, judged] of Object.entries(judgement.criteria ?? {}))
-      Object.assign(judged, { rationale: 'The agent says it.', ...evidence, ...verdicts[id] })
-    return judgement
-  }
 
   function api(path: string): string {
     return `/projects/${project.id}/analysis${path}`
@@ -219,14 +207,10 @@ describe.if(browserPath !== null)('the analysis of calls, in a browser', () => {
 
   test('without a model the page says how to name one', async () => {
     const other = await startConsoleInBrowser()
-    try {
-      const { page, open } = await other.tabs.open({ person: other.set.owner })
-      await open(`/p/${other.project.id}/settings/analysis`)
-      await page.getByText('No model is set, so no transcript is sent anywhere.').waitFor()
-      await page.getByText('ANALYSIS_ENDPOINT=').waitFor()
-    } finally {
-      await other.tabs.end()
-    }
+    const { page, open } = await other.tabs.open({ person: other.set.owner })
+    await open(`/p/${other.project.id}/settings/analysis`)
+    await page.getByText('No model is set, so no transcript is sent anywhere.').waitFor()
+    await page.getByText('ANALYSIS_ENDPOINT=').waitFor()
   })
 
   test('a trial shows both versions side by side, marks what differs, and stores nothing', async () => {

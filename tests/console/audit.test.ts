@@ -187,12 +187,7 @@ describe('the audit trail', () => {
     await project.send('PUT', '/ingest/calls/by-service', { status: 'completed' })
     const rows = await noted(project, async () => {
       await project.fetch('/v1/calls/by-key', { method: 'DELETE' })
-      await service.services.keys.create(project.projectId, {
-        name: 'by command',
-        kind: 'live',
-        allowedIps: [],
-        expiresAt: null,
-      })
+      await project.makeKey({ name: 'by command' })
       await service.services.erasureRequests.request(project.projectId, { ids: ['by-service'] })
       await service.services.erasureRequests.finish()
       await set.owner.send('POST', `/projects/${project.id}/invitations`, { role: 'member' })

@@ -1,44 +1,34 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { putCalls, said } from '../calls/put-calls.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const callsCount = 120
 const minuteMs = 60_000
+const { service, set, project, tabs } = await startConsoleInBrowser()
+const startedAt = Date.now()
+await putCalls(
+  service.services,
+  project.projectId,
+  Array.from({ length: callsCount }, (_, at) => ({
+    id: `call-${1_000 + at}`,
+    status: 'completed' as const,
+    duration: 60 + at,
+    evaluation: ['success', 'fail', 'unclear'][at % 3] ?? null,
+    callerNumber: `+1555729${2_000 + at}`,
+    calledNumber: '+15550100000',
+    callAnalysis: { topic: at % 2 === 0 ? 'billing' : 'booking' },
+    details: { agent: { id: `ag_${at % 2}`, name: at % 2 === 0 ? 'Front desk' : null } },
+    createdAt: new Date(startedAt - (at + 1) * 20 * minuteMs).toISOString(),
+    ...said(at === 7 ? 'My umbrella is blue. Where is it?' : `Where is my order ${at}? I want it.`),
+  })),
+)
 
-describe.if(browserPath !== null)('the list of calls, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
+afterEach(async () => expect(await tabs.close()).toEqual([]))
 
-  beforeAll(async () => {
-    ;({ service, set, project, tabs } = await startConsoleInBrowser())
-    const startedAt = Date.now()
-    await putCalls(
-      service.services,
-      project.projectId,
-      Array.from({ length: callsCount }, (_, at) => ({
-        id: `call-${1_000 + at}`,
-        status: 'completed' as const,
-        duration: 60 + at,
-        evaluation: ['success', 'fail', 'unclear'][at % 3] ?? null,
-        callerNumber: `+1555729${2_000 + at}`,
-        calledNumber: '+15550100000',
-        callAnalysis: { topic: at % 2 === 0 ? 'billing' : 'booking' },
-        details: { agent: { id: `ag_${at % 2}`, name: at % 2 === 0 ? 'Front desk' : null } },
-        createdAt: new Date(startedAt - (at + 1) * 20 * minuteMs).toISOString(),
-        ...said(at === 7 ? 'My umbrella is blue. Where is it?' : `Where is my order ${at}? I want it.`),
-      })),
-    )
-  })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(() => tabs.end())
-
+describe('the list of calls, in a browser', () => {
   async function openTab(path: string, options: OpenOptions = {}, of = project): Promise<Page> {
     const tab = await tabs.open({ person: set.owner, ...options })
     const following = tab.page.waitForResponse((answer) => answer.url().endsWith('/changes'))

@@ -1,12 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import type { CallChange, TimelineEntry } from '../../src/calls/schemas.ts'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { madeWav } from '../support/recordings.ts'
-import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const large = { width: 1440, height: 900 }
@@ -69,36 +66,28 @@ const many: CallChange = {
     content: `This is turn ${n + 1}.`,
   })),
 }
+const { service, set, project, tabs } = await startConsoleInBrowser()
+const earlier = Array.from({ length: 20 }, (_, n) => ({
+  id: `earlier-${n}`,
+  change: { status: 'completed', details: { latencyMs: 600 + n * 20 } } satisfies CallChange,
+}))
+const inputs = [
+  { id: 'all', change: call },
+  { id: 'heard', change: call },
+  { id: 'bare', change: { status: 'completed', transcript: call.transcript } satisfies CallChange },
+  { id: 'anonymous', change: { ...call, callerNumber: 'anonymous' } },
+  { id: 'many', change: many },
+  ...earlier,
+]
+for (const result of await service.services.ingest.putAll(project.projectId, inputs))
+  if (result instanceof Error) throw result
+const body = madeWav(44 + 45 * 32_000)
+await project.fetch('/ingest/calls/heard/recording', { method: 'PUT', body })
+await service.services.peaksBacklog.idle()
 
-describe.if(browserPath !== null)('the page of a call, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
+afterEach(async () => expect(await tabs.close()).toEqual([]))
 
-  beforeAll(async () => {
-    ;({ service, set, project, tabs } = await startConsoleInBrowser())
-    const earlier = Array.from({ length: 20 }, (_, n) => ({
-      id: `earlier-${n}`,
-      change: { status: 'completed', details: { latencyMs: 600 + n * 20 } } satisfies CallChange,
-    }))
-    const inputs = [
-      { id: 'all', change: call },
-      { id: 'heard', change: call },
-      { id: 'bare', change: { status: 'completed', transcript: call.transcript } satisfies CallChange },
-      { id: 'anonymous', change: { ...call, callerNumber: 'anonymous' } },
-      { id: 'many', change: many },
-      ...earlier,
-    ]
-    for (const result of await service.services.ingest.putAll(project.projectId, inputs))
-      if (result instanceof Error) throw result
-    const body = madeWav(44 + 45 * 32_000)
-    await project.fetch('/ingest/calls/heard/recording', { method: 'PUT', body })
-    await service.services.peaksBacklog.idle()
-  })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(() => tabs.end())
-
+describe('the page of a call, in a browser', () => {
   async function openCall(path: string, options: ShowOptions = {}): Promise<Page> {
     const { page } = await tabs.show(`/p/${project.id}/calls/${path}`, { person: set.owner, ...options })
     await page.locator('#call li[data-role]').first().waitFor()

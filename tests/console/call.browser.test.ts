@@ -1,11 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { CallChange, CallDetails } from '../../src/calls/schemas.ts'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { until } from '../support/until.ts'
 
 const turnCount = 600
@@ -33,25 +30,14 @@ const long: CallChange = {
     content: `This is turn ${n}.`,
   })),
 }
+const { service, set, project, tabs } = await startConsoleInBrowser()
+const inputs = [...['one', 'two', 'three'].map((id) => ({ id, change: call })), { id: 'long', change: long }]
+for (const result of await service.services.ingest.putAll(project.projectId, inputs))
+  if (result instanceof Error) throw result
 
-describe.if(browserPath !== null)('work on a call, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
+afterEach(async () => expect(await tabs.close()).toEqual([]))
 
-  beforeAll(async () => {
-    ;({ service, set, project, tabs } = await startConsoleInBrowser())
-    const inputs = [
-      ...['one', 'two', 'three'].map((id) => ({ id, change: call })),
-      { id: 'long', change: long },
-    ]
-    for (const result of await service.services.ingest.putAll(project.projectId, inputs))
-      if (result instanceof Error) throw result
-  })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(() => tabs.end())
-
+describe('work on a call, in a browser', () => {
   async function openCall(path: string, options: ShowOptions = {}): Promise<Page> {
     const { page } = await tabs.show(`/p/${project.id}/calls/${path}`, { person: set.owner, ...options })
     await page.getByRole('region', { name: 'Review' }).waitFor()

@@ -9,17 +9,6 @@ const service = await startService()
 const people = await startConsole(service)
 
 const period = 'from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z'
-const reads = [
-  '/calls',
-  '/call-facets',
-  '/metrics?of=duration&show=p95&by=day',
-  '/calls/a',
-  '/calls/a/details',
-  `/overview/figures?${period}&before=2025-12-01T00:00:00Z`,
-  `/overview/durations?${period}`,
-  `/overview/end-reasons?${period}`,
-  '/overview/knowledge',
-]
 
 async function projectWithCall(): Promise<TestProject> {
   const project = await people.mintProject()
@@ -39,19 +28,6 @@ async function projectWithCall(): Promise<TestProject> {
 }
 
 describe('/console/api/projects/:project/calls', () => {
-  test('answers owners and members, and nobody else', async () => {
-    const project = await projectWithCall()
-    const member = await people.join(project, 'member')
-    const stranger = await people.join(await people.mintProject(), 'owner')
-    for (const read of reads) {
-      const path = `/projects/${project.id}${read}`
-      for (const person of [people.owner, member])
-        expect([read, (await person.fetch(path)).status]).toEqual([read, 200])
-      expect((await people.nobody.fetch(path)).status).toBe(401)
-      await expectProblem(await stranger.fetch(path), 'not_found')
-    }
-  })
-
   test('hands out the whole of each call as a file: its document and its details', async () => {
     const project = await projectWithCall()
     await project.send('PUT', '/ingest/calls/a', {
@@ -129,18 +105,6 @@ describe('/console/api/projects/:project/calls', () => {
     expect(data[0]).toMatchObject({ action: 'call_deleted', target: expect.stringMatching(/^[0-9a-f]{64}$/) })
     expect(data[0].actor).toContain(member.email)
   })
-
-  test('is not deleted by a page of another origin, nor without a cookie', async () => {
-    const project = await projectWithCall()
-    const path = `/projects/${project.id}/calls/a`
-    const foreign = await people.owner.fetch(path, {
-      method: 'DELETE',
-      headers: { origin: 'https://evil.example' },
-    })
-    expect(foreign.status).toBe(403)
-    expect((await people.nobody.fetch(path, { method: 'DELETE' })).status).toBe(401)
-    expect((await people.owner.fetch(path)).status).toBe(200)
-  })
 })
 
 test('/console/api/projects/:project/metrics answers as the API does, and names what cannot be read', async () => {
@@ -180,19 +144,5 @@ describe('/console/api/projects/:project/overview', () => {
       others: { values: 0, calls: 0 },
     })
     expect(await read('/knowledge')).toEqual({ items: 1, chunks: 1, pendingChunks: 0 })
-  })
-
-  test('refuses an invalid period', async () => {
-    const project = await projectWithCall()
-    for (const query of [
-      '',
-      '?from=2026-01-01T00:00:00Z',
-      '?from=a&to=b',
-      `?${period}`,
-      `?${period}&before=x`,
-    ]) {
-      const answer = await people.owner.fetch(`/projects/${project.id}/overview/figures${query}`)
-      await expectProblem(answer, 'invalid_request')
-    }
   })
 })

@@ -1,26 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { putCalls } from '../calls/put-calls.ts'
 import { findings, sidewaysOverflow } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const dayMs = 86_400_000
+const { service, set, tabs } = await startConsoleInBrowser()
+afterEach(async () => expect(await tabs.close()).toEqual([]))
 
-describe.if(browserPath !== null)('charts of metrics, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let tabs: ConsoleTabs
-
-  beforeAll(async () => {
-    ;({ service, set, tabs } = await startConsoleInBrowser())
-  })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(() => tabs.end())
-
+describe('charts of metrics, in a browser', () => {
   const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString()
 
   /** Of agent `desk` 3 of 4 calls failed, of `night` 1 of 2; one of each is older than 14 days. */

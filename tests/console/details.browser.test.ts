@@ -1,11 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { CallChange } from '../../src/calls/schemas.ts'
-import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 
 const recordingUrl = 'https://recordings.example/call-1042.wav?sig=a%2Bb'
 
@@ -50,31 +46,23 @@ const call: CallChange = {
     ],
   },
 }
+const { service, set, project, tabs } = await startConsoleInBrowser()
+const own = { source: 'vapi' }
+const inputs = [
+  { id: 'call-1042', change: call, own },
+  { id: 'plain', change: { ...call, details: {} } },
+  { id: 'insecure', change: { details: { recordingUrl: 'http://recordings.example/a.wav' } } },
+]
+for (const result of await service.services.ingest.putAll(project.projectId, inputs))
+  if (result instanceof Error) throw result
 
-describe.if(browserPath !== null)('the details of a call, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
-
-  beforeAll(async () => {
-    ;({ service, set, project, tabs } = await startConsoleInBrowser())
-    const own = { source: 'vapi' }
-    const inputs = [
-      { id: 'call-1042', change: call, own },
-      { id: 'plain', change: { ...call, details: {} } },
-      { id: 'insecure', change: { details: { recordingUrl: 'http://recordings.example/a.wav' } } },
-    ]
-    for (const result of await service.services.ingest.putAll(project.projectId, inputs))
-      if (result instanceof Error) throw result
-  })
+describe('the details of a call, in a browser', () => {
   /** Requests elsewhere that a test makes on purpose. */
   const elsewhere = new Set<string>()
   afterEach(async () => {
     expect([...new Set(await tabs.close())]).toEqual([...elsewhere].map((url) => `asked for ${url}`))
     elsewhere.clear()
   })
-  afterAll(() => tabs.end())
 
   async function openCall(id: string, options: ShowOptions = {}): Promise<Page> {
     const { page } = await tabs.show(`/p/${project.id}/calls/${id}`, { person: set.owner, ...options })
@@ -163,22 +151,6 @@ describe.if(browserPath !== null)('the details of a call, in a browser', () => {
     const insecure = await openCall('insecure')
     expect(await insecure.locator('audio').count()).toBe(0)
     await insecure.getByRole('link', { name: 'Open the recording' }).waitFor()
-  })
-
-  test('are accessible, in dark, and in light on a phone', async () => {
-    const looks: [name: string, ShowOptions][] = [
-      ['dark', { colorScheme: 'dark' }],
-      ['phone', { width: 375, height: 812 }],
-    ]
-    for (const [name, options] of looks) {
-      const page = await openCall('call-1042', options)
-      await page.getByText('find_booking').click()
-      await page.getByText('free_tables').click()
-      await page.getByText('friday, seven').waitFor()
-      expect([name, await findings(page)]).toEqual([name, []])
-      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-      expect([name, isWide]).toEqual([name, false])
-    }
   })
 })
 

@@ -1,22 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
-import type { TestProject } from '../support/service.ts'
+import { startConsoleInBrowser } from '../support/console-page.ts'
 
-describe.if(browserPath !== null)('erasing a person, in a browser', () => {
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
-  let tab: ConsolePage
+const { set, project, tabs } = await startConsoleInBrowser({ env: { ERASE_WITHIN_MS: '500' } })
+const tab = await tabs.open({ person: set.owner })
 
-  beforeAll(async () => {
-    ;({ set, project, tabs } = await startConsoleInBrowser({ env: { ERASE_WITHIN_MS: '500' } }))
-    tab = await tabs.open({ person: set.owner })
-  })
+describe('erasing a person, in a browser', () => {
   afterEach(() => expect(tab.complaints).toEqual([]))
-  afterAll(() => tabs.end())
 
   test('a person is opened, exported, held and erased with a receipt; their number is in no address', async () => {
     const { page, open } = tab

@@ -1,22 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
+import { afterEach, describe, expect, test } from 'bun:test'
+import { startConsoleInBrowser } from '../support/console-page.ts'
 import { readDays } from '../support/days.ts'
-import type { TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-describe.if(browserPath !== null)('the first minutes, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let tabs: ConsoleTabs
+const { service, set, tabs } = await startConsoleInBrowser()
+afterEach(async () => expect(await tabs.close()).toEqual([]))
 
-  beforeAll(async () => {
-    ;({ service, set, tabs } = await startConsoleInBrowser())
-  })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(() => tabs.end())
-
+describe('the first minutes, in a browser', () => {
   async function newProject(): Promise<string> {
     const answer = await set.owner.send('POST', '/projects', { name: 'Harbour Clinic' })
     return (await answer.json()).id

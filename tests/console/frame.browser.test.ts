@@ -1,25 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { until } from '../support/until.ts'
 
-describe.if(browserPath !== null)('the frame of all pages, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
+const { service, set, project, tabs } = await startConsoleInBrowser()
+await project.send('PUT', '/ingest/calls/call-1042', { status: 'completed', summary: 'Moved a booking.' })
 
-  beforeAll(async () => {
-    ;({ service, set, project, tabs } = await startConsoleInBrowser())
-    await project.send('PUT', '/ingest/calls/call-1042', { status: 'completed', summary: 'Moved a booking.' })
-  })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(() => tabs.end())
+afterEach(async () => expect(await tabs.close()).toEqual([]))
 
+describe('the frame of all pages, in a browser', () => {
   async function openTab(path: string, options: ShowOptions = {}): Promise<Page> {
     return (await tabs.show(path, { person: set.owner, ...options })).page
   }

@@ -1,23 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { afterEach, describe, expect, test } from 'bun:test'
+import { startConsoleInBrowser } from '../support/console-page.ts'
 
-describe.if(browserPath !== null)('keys and people, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
-  let tab: ConsolePage
+const { service, set, project, tabs } = await startConsoleInBrowser()
+const tab = await tabs.open({ person: set.owner })
+await tab.context.grantPermissions(['clipboard-read', 'clipboard-write'])
 
-  beforeAll(async () => {
-    ;({ service, set, project, tabs } = await startConsoleInBrowser())
-    tab = await tabs.open({ person: set.owner })
-    await tab.context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  })
+describe('keys and people, in a browser', () => {
   afterEach(() => expect(tab.complaints).toEqual([]))
-  afterAll(() => tabs.end())
 
   function callsWith(key: string): Promise<Response> {
     return fetch(`${service.url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })
@@ -102,12 +91,7 @@ describe.if(browserPath !== null)('keys and people, in a browser', () => {
 
   test.each([375, 800, 1280])('a name of ten letters is shown whole, %i px wide', async (width) => {
     const { page, open } = tab
-    await service.services.keys.create(project.projectId, {
-      name: 'Production',
-      kind: 'live',
-      allowedIps: [],
-      expiresAt: null,
-    })
+    await project.makeKey({ name: 'Production' })
     await page.setViewportSize({ width, height: 800 })
     await open(`/p/${project.id}/settings/keys`)
     const name = page.locator('td .cb-truncate', { hasText: 'Production' }).first()

@@ -90,15 +90,6 @@ describe('a key created in the console', () => {
     const { errors } = await expectProblem(answer, 'invalid_request')
     expect(errors?.map(({ field }) => field)).toEqual(fields)
   })
-
-  test('of another project is not found', async () => {
-    const other = await set.mintProject()
-    await expectProblem(
-      await set.owner.send('DELETE', `/projects/${other.id}/keys/${project.keyId}`),
-      'not_found',
-    )
-    expect(await statusWith(project.key)).toBe(200)
-  })
 })
 
 describe('an allow-list that is being typed', () => {

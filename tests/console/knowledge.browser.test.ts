@@ -1,23 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { findings, sidewaysOverflow } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-describe.if(browserPath !== null)('knowledge, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let tabs: ConsoleTabs
+const { service, set, tabs } = await startConsoleInBrowser({ env: { KNOWLEDGE_TEXT_MAX_BYTES: '20000' } })
+afterEach(async () => expect(await tabs.close()).toEqual([]))
 
-  beforeAll(async () => {
-    ;({ service, set, tabs } = await startConsoleInBrowser({ env: { KNOWLEDGE_TEXT_MAX_BYTES: '20000' } }))
-  })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(() => tabs.end())
-
+describe('knowledge, in a browser', () => {
   const items = {
     Refunds: '# Refunds\n\nWe refund every parcel within thirty days.',
     Parking: '# Parking\n\nThe garage below the house takes forty cars.',

@@ -1,23 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { findings, sidewaysOverflow } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { startConsoleInBrowser } from '../support/console-page.ts'
 import { totp } from '../support/totp.ts'
 
-describe.if(browserPath !== null)('the operator’s page, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
+const { service, set, project, tabs } = await startConsoleInBrowser()
+afterEach(async () => expect(await tabs.close()).toEqual([]))
 
-  beforeAll(async () => {
-    ;({ service, set, project, tabs } = await startConsoleInBrowser())
-  })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(() => tabs.end())
-
+describe('the operator’s page, in a browser', () => {
   test('shows the service, in light and dark, on a wide and a narrow screen, and to its owner alone', async () => {
     await project.fetch('/v1/calls')
     for (const [colorScheme, width] of [

@@ -1,24 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { putCalls } from '../calls/put-calls.ts'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
-import type { TestService } from '../support/service.ts'
+import { startConsoleInBrowser } from '../support/console-page.ts'
 import { until } from '../support/until.ts'
 
-describe.if(browserPath !== null)('the overview, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let tabs: ConsoleTabs
+const { service, set, tabs } = await startConsoleInBrowser()
+afterEach(async () => expect(await tabs.close()).toEqual([]))
 
-  beforeAll(async () => {
-    ;({ service, set, tabs } = await startConsoleInBrowser())
-  })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(() => tabs.end())
-
+describe('the overview, in a browser', () => {
   test('shows every end reason and agent on request, and each leads to its calls', async () => {
     const project = await set.mintProject()
     const createdAt = new Date().toISOString()

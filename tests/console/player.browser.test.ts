@@ -1,13 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Page } from 'playwright-core'
 import type { CallChange, CallRecording } from '../../src/calls/schemas.ts'
-import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { madeWav } from '../support/recordings.ts'
-import type { TestProject, TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const bytesPerSecond = 32_000
@@ -48,37 +44,29 @@ function spokenWav(): Buffer<ArrayBuffer> {
   return wav
 }
 
-describe.if(browserPath !== null)('the recording of a call, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
+async function upload(id: string, body: Buffer<ArrayBuffer>): Promise<void> {
+  const answer = await project.fetch(`/ingest/calls/${id}/recording`, { method: 'PUT', body })
+  expect(answer.status).toBeLessThan(300)
+}
+const { service, set, project, tabs } = await startConsoleInBrowser()
+for (const id of ['kept', 'no-waveform', 'waiting', 'failed', 'expired'])
+  await service.services.ingest.put(project.projectId, id, call)
+await upload('kept', spokenWav())
+await service.services.peaksBacklog.idle()
+const state = (id: string, recording: Partial<CallRecording>) =>
+  service.services.ingest.setRecording(
+    project.projectId,
+    id,
+    { ...none, ...recording },
+    { beside: { statements: () => [sql`select 1`] } },
+  )
+await state('waiting', { state: 'waiting' })
+await state('failed', { state: 'failed', reason: 'The platform answered with status 403.' })
+await state('expired', { state: 'expired' })
 
-  beforeAll(async () => {
-    ;({ service, set, project, tabs } = await startConsoleInBrowser())
-    for (const id of ['kept', 'no-waveform', 'waiting', 'failed', 'expired'])
-      await service.services.ingest.put(project.projectId, id, call)
-    await upload('kept', spokenWav())
-    await service.services.peaksBacklog.idle()
-    const state = (id: string, recording: Partial<CallRecording>) =>
-      service.services.ingest.setRecording(
-        project.projectId,
-        id,
-        { ...none, ...recording },
-        { beside: { statements: () => [sql`select 1`] } },
-      )
-    await state('waiting', { state: 'waiting' })
-    await state('failed', { state: 'failed', reason: 'The platform answered with status 403.' })
-    await state('expired', { state: 'expired' })
-  })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(() => tabs.end())
+afterEach(async () => expect(await tabs.close()).toEqual([]))
 
-  async function upload(id: string, body: Buffer<ArrayBuffer>): Promise<void> {
-    const answer = await project.fetch(`/ingest/calls/${id}/recording`, { method: 'PUT', body })
-    expect(answer.status).toBeLessThan(300)
-  }
-
+describe('the recording of a call, in a browser', () => {
   async function openCall(path: string, options: ShowOptions = {}): Promise<Page> {
     const { page } = await tabs.show(`/p/${project.id}/calls/${path}`, { person: set.owner, ...options })
     await page.getByText('I have found table 0').waitFor()
@@ -204,21 +192,6 @@ describe.if(browserPath !== null)('the recording of a call, in a browser', () =>
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('button', { name: 'Play', exact: true }).click()
     await until(async () => (await timeOf(page)) > 0.2)
-  })
-
-  test('is accessible, in dark, and in light on a phone', async () => {
-    const looks: [name: string, ShowOptions][] = [
-      ['dark', { colorScheme: 'dark' }],
-      ['phone', { width: 375, height: 812 }],
-    ]
-    for (const [name, options] of looks) {
-      const page = await openCall('kept?t=12', options)
-      await page.locator('svg path[data-mark="agent"]').waitFor({ state: 'attached' })
-      if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name}.png` })
-      expect([name, await findings(page)]).toEqual([name, []])
-      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-      expect([name, isWide]).toEqual([name, false])
-    }
   })
 })
 

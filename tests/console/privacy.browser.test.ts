@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
+import { describe, expect, test } from 'bun:test'
+import { startConsoleInBrowser } from '../support/console-page.ts'
 
-describe.if(browserPath !== null)('privacy, in a browser', () => {
-  let set: TestConsole
-  let tabs: ConsoleTabs
-  let tab: ConsolePage
+const { set, tabs } = await startConsoleInBrowser()
+const tab = await tabs.open({ person: set.owner })
 
-  beforeAll(async () => {
-    ;({ set, tabs } = await startConsoleInBrowser())
-    tab = await tabs.open({ person: set.owner })
-  })
-  afterAll(() => tabs.end())
-
+describe('privacy, in a browser', () => {
   test('switching retention on asks for how many calls go, and the audit trail shows what went', async () => {
     const project = await set.mintProject()
     const times = { createdAt: '2020-01-01T00:00:00Z', occurredAt: '2020-01-01T00:05:00Z' }

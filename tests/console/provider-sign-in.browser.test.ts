@@ -1,35 +1,26 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import { type ConsoleInBrowser, startConsoleInBrowser } from '../support/console-page.ts'
-import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
+import { startConsoleInBrowser } from '../support/console-page.ts'
+import { startIdentityProvider } from '../support/identity-provider.ts'
 import { returnPath } from '../support/provider-sign-in.ts'
 
-describe.if(browserPath !== null)('signing in at a provider, in a browser', () => {
-  let provider: IdentityProvider
-  let console: ConsoleInBrowser
+const provider = await startIdentityProvider()
+const console = await startConsoleInBrowser({ env: { ...provider.env, OIDC_ROLES: 'staff=*:member' } })
+await provider.serve({ returnUrl: console.service.url + returnPath })
+const person = (sub: string, groups: string[]) => ({
+  sub,
+  name: sub,
+  email: `${sub.toLowerCase()}@example.com`,
+  email_verified: true,
+  groups,
+})
+provider.accounts.push(person('Ada', ['staff']), person('Eve', []), person('Ben', []))
 
-  beforeAll(async () => {
-    provider = await startIdentityProvider()
-    console = await startConsoleInBrowser({ env: { ...provider.env, OIDC_ROLES: 'staff=*:member' } })
-    await provider.serve({ returnUrl: console.service.url + returnPath })
-    const person = (sub: string, groups: string[]) => ({
-      sub,
-      name: sub,
-      email: `${sub.toLowerCase()}@example.com`,
-      email_verified: true,
-      groups,
-    })
-    provider.accounts.push(person('Ada', ['staff']), person('Eve', []), person('Ben', []))
-  })
+describe('signing in at a provider, in a browser', () => {
   afterEach(async () => {
     const complaints = await console.tabs.close()
     expect(complaints.filter((line) => !line.startsWith(`asked for ${provider.issuer}`))).toEqual([])
-  })
-  afterAll(async () => {
-    await console.tabs.end()
-    await provider.stop()
   })
 
   test('the button leads to the provider, and back to the page that was asked for', async () => {

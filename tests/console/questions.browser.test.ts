@@ -1,23 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { startConsoleInBrowser } from '../support/console-page.ts'
 
-describe.if(browserPath !== null)('questions, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
-  let tab: ConsolePage
+const { service, set, project, tabs } = await startConsoleInBrowser()
+const tab = await tabs.open({ person: set.owner })
 
-  beforeAll(async () => {
-    ;({ service, set, project, tabs } = await startConsoleInBrowser())
-    tab = await tabs.open({ person: set.owner })
-  })
+describe('questions, in a browser', () => {
   afterEach(() => expect(tab.complaints).toEqual([]))
-  afterAll(() => tabs.end())
 
   const ask = async (query: string, callId?: string) => {
     const headers = { 'content-type': 'application/json', ...(callId && { 'x-call-id': callId }) }

@@ -1,29 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { putCalls, said } from '../calls/put-calls.ts'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import type { TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const minuteMs = 60_000
 const keysPerCallMax = 3
 
 type Box = Awaited<ReturnType<Locator['boundingBox']>>
+const { service, set, tabs } = await startConsoleInBrowser()
+afterEach(async () => expect(await tabs.close()).toEqual([]))
 
-describe.if(browserPath !== null)('reviewing, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let tabs: ConsoleTabs
-
-  beforeAll(async () => {
-    ;({ service, set, tabs } = await startConsoleInBrowser())
-  })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(() => tabs.end())
-
+describe('reviewing, in a browser', () => {
   /** A project with failed calls `f0`, `f1`, … and as many others in between, the newest first. */
   async function projectWith(failed: number): Promise<TestProject> {
     const project = await set.mintProject()

@@ -1,13 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import type { CallChange } from '../../src/calls/schemas.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsoleTabs, type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import { type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { makeDocx, paragraph } from '../support/files.ts'
-import type { TestProject, TestService } from '../support/service.ts'
 
 const realCalls = fileURLToPath(new URL('../../../shared/data/calls.jsonl', import.meta.url))
 const callsMax = 2_000
@@ -35,21 +32,13 @@ function readCalls(): { id: string; change: CallChange }[] {
   }))
   return [...real, ...own].map((change) => ({ id: change.id, change }))
 }
+const { service, set, project, tabs } = await startConsoleInBrowser()
+const results = await service.services.ingest.putAll(project.projectId, readCalls())
+expect(results.filter((result) => result instanceof Error)).toEqual([])
 
-describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
+afterEach(async () => expect(await tabs.close()).toEqual([]))
 
-  beforeAll(async () => {
-    ;({ service, set, project, tabs } = await startConsoleInBrowser())
-    const results = await service.services.ingest.putAll(project.projectId, readCalls())
-    expect(results.filter((result) => result instanceof Error)).toEqual([])
-  })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(() => tabs.end())
-
+describe('calls and knowledge, in a browser', () => {
   async function openTab(path: string, options: OpenOptions = {}): Promise<Page> {
     const tab = await tabs.open({ person: set.owner, ...options })
     await tab.open(`/p/${project.id}/${path}`)
@@ -168,9 +157,11 @@ describe.if(browserPath !== null)('calls and knowledge, in a browser', () => {
 
   test('many files at once each show their result', async () => {
     const page = await openTab('knowledge')
-    const file = (name: string, bytes: Uint8Array | string) => {
-      return { name, mimeType: 'text/plain', buffer: Buffer.from(bytes) }
-    }
+    const file = (name: string, bytes: Uint8Array | string) => ({
+      name,
+      mimeType: 'text/plain',
+      buffer: Buffer.from(bytes),
+    })
     await page
       .locator('input[type=file]')
       .first()

@@ -1,26 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { startConsoleInBrowser } from '../support/console-page.ts'
 import { totp } from '../support/totp.ts'
 
 const plain = { kind: 'live' as const, allowedIps: [], expiresAt: null }
+const { service, set, project, tabs } = await startConsoleInBrowser()
+const tab = await tabs.open({ person: set.owner })
 
-describe.if(browserPath !== null)('roles and keys, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
-  let tab: ConsolePage
-
-  beforeAll(async () => {
-    ;({ service, set, project, tabs } = await startConsoleInBrowser())
-    tab = await tabs.open({ person: set.owner })
-  })
+describe('roles and keys, in a browser', () => {
   afterEach(() => expect(tab.complaints).toEqual([]))
-  afterAll(() => tabs.end())
 
   const statusWith = async (key: string) =>
     (await fetch(`${service.url}/v1/calls`, { headers: { authorization: `Bearer ${key}` } })).status

@@ -1,22 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { bootstrap } from '../../src/start/bootstrap.ts'
-import { browserPath } from '../support/browser.ts'
-import { type ConsolePage, type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
-import type { TestService } from '../support/service.ts'
+import { type ConsolePage, startInBrowser } from '../support/console-page.ts'
 
-describe.if(browserPath !== null)('signing in, in a browser', () => {
-  let service: TestService
-  let setupToken: string
-  let tabs: ConsoleTabs
+const { service, tabs } = await startInBrowser()
+const setupToken = (await bootstrap(service.services)).setupToken ?? ''
+
+afterEach(async () => expect(await tabs.close()).toEqual([]))
+
+describe('signing in, in a browser', () => {
   const email = 'ada@example.com'
   const password = 'correct horse battery'
-
-  beforeAll(async () => {
-    ;({ service, tabs } = await startInBrowser())
-    setupToken = (await bootstrap(service.services)).setupToken ?? ''
-  })
-  afterEach(async () => expect(await tabs.close()).toEqual([]))
-  afterAll(() => tabs.end())
 
   async function signIn({ page }: ConsolePage, typed: string): Promise<void> {
     await page.getByLabel('Email address').fill(email)

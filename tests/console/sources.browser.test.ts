@@ -1,10 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { apiSecret, tokenOf, uploadOf } from '../sources/otel/livekit-requests.ts'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { startConsoleInBrowser } from '../support/console-page.ts'
 
 /** A session of LiveKit Agents that has begun. */
 const sessionSpans = {
@@ -28,20 +25,11 @@ const sessionSpans = {
     },
   ],
 }
+const { service, set, project, tabs } = await startConsoleInBrowser()
+const tab = await tabs.open({ person: set.owner })
 
-describe.if(browserPath !== null)('sources, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
-  let tab: ConsolePage
-
-  beforeAll(async () => {
-    ;({ service, set, project, tabs } = await startConsoleInBrowser())
-    tab = await tabs.open({ person: set.owner })
-  })
+describe('sources, in a browser', () => {
   afterEach(() => expect(tab.complaints).toEqual([]))
-  afterAll(() => tabs.end())
 
   test('a source is made, its page shows the first event by itself, and one that cannot be read with its field', async () => {
     const { page, open } = tab
@@ -68,8 +56,7 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
 
     const send = async (body: object) => {
       const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
-      const answer = await fetch(address, { method: 'POST', headers, body: JSON.stringify(body) })
-      expect(answer.status).toBe(200)
+      expect((await fetch(address, { method: 'POST', headers, body: JSON.stringify(body) })).status).toBe(200)
     }
     await send({ id: 'run-1', agent: 'Front desk' })
     await page.getByText('just now').first().waitFor()
@@ -193,8 +180,7 @@ describe.if(browserPath !== null)('sources, in a browser', () => {
     const answer = await new Response(Bun.spawn(['sh', '-c', `${command} -s`]).stdout).json()
     expect(answer.result.isError ?? false).toBe(false)
     expect(callbook.url).toBe(`${service.url}/mcp`)
-    const listed = await fetch(`${service.url}/v1/calls`, { headers: callbook.headers })
-    expect(listed.status).toBe(403)
+    expect((await fetch(`${service.url}/v1/calls`, { headers: callbook.headers })).status).toBe(403)
   })
 
   test('the overview splits the calls by source and agent', async () => {

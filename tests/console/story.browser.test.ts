@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { bootstrap } from '../../src/start/bootstrap.ts'
-import { browserPath } from '../support/browser.ts'
-import { type ConsoleTabs, startInBrowser } from '../support/console-page.ts'
-import type { TestService } from '../support/service.ts'
+import { startInBrowser } from '../support/console-page.ts'
 
-describe.if(browserPath !== null)('the first five minutes, in a browser', () => {
-  let service: TestService
-  let tabs: ConsoleTabs
+const { service, tabs } = await startInBrowser()
+afterEach(async () => expect(await tabs.close()).toEqual([]))
 
-  beforeAll(async () => {
-    ;({ service, tabs } = await startInBrowser())
-  })
-  afterAll(() => tabs.end())
-
+describe('the first five minutes, in a browser', () => {
   test('from the link of the first start to the receipt of an erasure', async () => {
     const { setupToken } = await bootstrap(service.services)
     const { page, open } = await tabs.open()

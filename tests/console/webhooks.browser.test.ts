@@ -1,35 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { findings } from '../support/accessibility.ts'
-import { browserPath } from '../support/browser.ts'
-import type { TestConsole } from '../support/console.ts'
-import { type ConsolePage, type ConsoleTabs, startConsoleInBrowser } from '../support/console-page.ts'
-import { accept, type Receiver, receiverEnv, startReceiver, verify } from '../support/receiver.ts'
-import type { TestProject, TestService } from '../support/service.ts'
+import { startConsoleInBrowser } from '../support/console-page.ts'
+import { accept, receiverEnv, startReceiver, verify } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
-describe.if(browserPath !== null)('webhooks, in a browser', () => {
-  let service: TestService
-  let set: TestConsole
-  let project: TestProject
-  let tabs: ConsoleTabs
-  let tab: ConsolePage
-  let receiver: Receiver
-  let aheadMs = 0
+let aheadMs = 0
+const receiver = await startReceiver()
+const now = () => Date.now() + aheadMs
+const { service, set, project, tabs } = await startConsoleInBrowser({ env: receiverEnv, now })
+const tab = await tabs.open({ person: set.owner })
 
-  beforeAll(async () => {
-    receiver = await startReceiver()
-    ;({ service, set, project, tabs } = await startConsoleInBrowser({
-      env: receiverEnv,
-      now: () => Date.now() + aheadMs,
-    }))
-    tab = await tabs.open({ person: set.owner })
-  })
+describe('webhooks, in a browser', () => {
   afterEach(() => expect(tab.complaints).toEqual([]))
-  afterAll(async () => {
-    await tabs.end()
-    await receiver.close()
-  })
 
   const put = (id: string, change: object) => project.send('PUT', `/ingest/calls/${id}`, change)
 
@@ -76,7 +59,7 @@ describe.if(browserPath !== null)('webhooks, in a browser', () => {
     const deliveries = page.getByRole('table', { name: 'Deliveries' })
     await deliveries.getByText('422').first().waitFor()
     await page.getByText('Failed', { exact: true }).click()
-    await deliveries.getByText('204').waitFor({ state: 'detached' })
+    await deliveries.getByText('204').first().waitFor({ state: 'detached' })
     await deliveries.getByText('422').first().click()
     await page.getByText('no field "amount"').waitFor()
     await page.getByText('Refused at first').waitFor()

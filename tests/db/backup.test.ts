@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path'
 import { bootstrap } from '../../src/start/bootstrap.ts'
 import { freshFolder } from '../support/at-end.ts'
+import { CommandLine } from '../support/command-line.ts'
 import { addMarkedCall, addMarkedItem } from '../support/marked.ts'
 import { repository } from '../support/process.ts'
 import { madeWav } from '../support/recordings.ts'
@@ -19,21 +20,7 @@ import { startService, type TestProject } from '../support/service.ts'
 import { findTraces } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
-/** The real command line on a data folder. */
-async function callbook(dataDir: string, ...args: string[]) {
-  const child = Bun.spawn(['bun', 'scripts/callbook.ts', ...args], {
-    cwd: repository,
-    env: { PATH: process.env.PATH, EMBEDDING_PROVIDER: 'builtin', DATA_DIR: dataDir },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { code, out, err }
-}
+const callbook = (dataDir: string, ...args: string[]) => new CommandLine(dataDir).run(args)
 
 /** The same project of another service on a copy of its data. */
 function requestsTo(url: string, { key, ingestKey }: TestProject) {
@@ -96,8 +83,7 @@ describe('a backup', () => {
     const writeItems = async () => {
       for (let n = 0; isWriting; n++) {
         const text = `# Item ${n}\n\nWords of item ${n}, as they were sent. ${'more words '.repeat(n % 200)}`
-        const answer = await project.send('POST', '/v1/knowledge', { name: `Item ${n}`, text })
-        const { id } = await answer.json()
+        const { id } = await (await project.send('POST', '/v1/knowledge', { name: `Item ${n}`, text })).json()
         if (n % 3 > 0) acknowledged.items.set(id, text)
         else if ((await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })).ok)
           acknowledged.gone.push(id)
@@ -112,7 +98,7 @@ describe('a backup', () => {
     }
 
     const backup = join(freshFolder(), 'backup')
-    const ran = await callbook(dataDir, 'backup', backup, '--json')
+    const ran = await new CommandLine(dataDir).spawned(['backup', backup, '--json'])
     expect(ran).toMatchObject({ code: 0, err: '' })
     isWriting = false
     await Promise.all(writers)

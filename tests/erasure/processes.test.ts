@@ -8,8 +8,8 @@ import { ofFilesOnly } from '../support/test-mode.ts'
 import { searchTraces } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
-const eraseWithinMs = 5_000
-const records = 8
+const eraseWithinMs = 1_000
+const records = 4
 
 /** Several processes on one folder, and what kills the one of them that owns it and waits until it is gone. */
 interface Processes {
@@ -52,7 +52,7 @@ describe.skipIf(ofFilesOnly).each(Object.keys(ways))('%s', (way) => {
 
     const deletions = gone.map((record, n) => remove(processes, project, record, n))
     expect(await Promise.all(deletions)).toEqual(gone.map(() => 200))
-    await Bun.sleep(eraseWithinMs)
+    await until(() => areErased(processes.all[0], project, gone), 'Erasing everything')
     const afterwards = await searchTraces(folder, tracesOf(gone))
     expect(afterwards.found).toEqual([])
     expect((await load.stop()).filter((status) => status >= 400)).toEqual([])

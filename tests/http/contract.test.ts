@@ -312,15 +312,9 @@ describe('a body', () => {
 
 test('more requests than are allowed are 429 on every route, and told when to come back', async () => {
   const limited = await startService({ env: { RATE_LIMIT_PER_MINUTE: '1' } })
-
-  const { projectId } = await limited.mintProject()
+  const asked = await limited.mintProject()
   for (const { method, path, kind } of keyed) {
-    const made = await limited.services.keys.create(projectId, {
-      name: 'k',
-      kind,
-      allowedIps: [],
-      expiresAt: null,
-    })
+    const made = await asked.makeKey({ kind })
     const headers = { authorization: `Bearer ${made.key}`, 'content-type': 'text/plain' }
     const ask = () =>
       fetch(limited.url + path, { method, headers, ...(/^P/.test(method) ? { body: '-' } : {}) })

@@ -85,12 +85,7 @@ describe('a read without Elysia answers as the route does', () => {
   })
 
   test('a revoked key is refused by the next read', async () => {
-    const { key, id } = await service.services.keys.create(project.projectId, {
-      name: 'x',
-      kind: 'live',
-      allowedIps: [],
-      expiresAt: null,
-    })
+    const { key, id } = await project.makeKey({ name: 'x' })
     const headers = { authorization: `Bearer ${key}` }
     expect((await read('/v1/calls/c1', headers)).status).toBe(200)
     await service.services.keys.revoke(project.projectId, id)

@@ -50,22 +50,13 @@ describe('the type of a body', () => {
     'application/json; version=1; charset="utf-8"',
     ' application/json ',
   ])('%p is JSON', async (contentType) => {
-    const answer = await send('POST', '/v1/knowledge/search', '{"query":"a"}', contentType)
-    expect(answer.status).toBe(200)
+    expect((await send('POST', '/v1/knowledge/search', '{"query":"a"}', contentType)).status).toBe(200)
   })
 
   test('the encoding "identity" is none', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'identity' }
     const body = '{"query":"a"}'
-    const answer = await project.fetch('/v1/knowledge/search', { method: 'POST', headers, body })
-    expect(answer.status).toBe(200)
-  })
-
-  test('a body on a DELETE is ignored, whatever it is', async () => {
-    for (const contentType of [null, 'text/plain', 'application/json']) {
-      const answer = await send('DELETE', '/v1/calls/nobody', '{"malformed', contentType)
-      await expectProblem(answer, 'not_found', 'Call not found')
-    }
+    expect((await project.fetch('/v1/knowledge/search', { method: 'POST', headers, body })).status).toBe(200)
   })
 })
 

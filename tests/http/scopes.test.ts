@@ -186,16 +186,7 @@ describe('GET /v1/key', () => {
 
 test('requests that the scope refuses count against the limit', async () => {
   const limited = await startService({ env: { RATE_LIMIT_PER_MINUTE: '2' } })
-
-  const { projectId } = await limited.mintProject()
-  const input = {
-    name: 'k',
-    kind: 'live' as const,
-    scope: 'read' as const,
-    allowedIps: [],
-    expiresAt: null,
-  }
-  const { key } = await limited.services.keys.create(projectId, input)
+  const { key } = await (await limited.mintProject()).makeKey({ scope: 'read' })
   const headers = { authorization: `Bearer ${key}` }
   const statuses: number[] = []
   for (let n = 0; n < 3; n++)

@@ -32,14 +32,6 @@ const badItems: Record<string, [body: unknown, ...fields: string[]]> = {
   ],
   'U+0000 in the name': [{ name: 'a\u0000b', text: 'x' }, 'name'],
   'a direction mark in the name': [{ name: 'a\u200eb', text: 'x' }, 'name'],
-  'U+0000 in the text': [{ name: 'x', text: 'a\u0000b' }, 'text'],
-  'U+0000 in the description': [{ name: 'x', text: 'x', description: '\u0000' }, 'description'],
-  'a lone high surrogate': [{ name: 'x', text: 'a\ud800b' }, 'text'],
-  'a lone low surrogate': [{ name: '\udc00', text: 'x' }, 'name'],
-  'a list': [[{ name: 'x', text: 'x' }], 'body'],
-  'a text instead of an object': ['x', 'body'],
-  'a number instead of an object': [7, 'body'],
-  null: [null, 'body'],
 }
 
 const badSearches: Record<string, [body: unknown, ...fields: string[]]> = {
@@ -50,8 +42,6 @@ const badSearches: Record<string, [body: unknown, ...fields: string[]]> = {
   'a query that is a list': [{ query: ['x'] }, 'query'],
   'a query of 2,001 characters': [{ query: 'x'.repeat(2_001) }, 'query'],
   'a query of 2,001 astral characters': [{ query: '𝕏'.repeat(2_001) }, 'query'],
-  'U+0000 in the query': [{ query: 'a\u0000' }, 'query'],
-  'a lone surrogate': [{ query: '\udfff' }, 'query'],
   'a limit of 0': [{ query: 'x', limit: 0 }, 'limit'],
   'a limit of 51': [{ query: 'x', limit: 51 }, 'limit'],
   'a negative limit': [{ query: 'x', limit: -1 }, 'limit'],
@@ -64,7 +54,6 @@ const badSearches: Record<string, [body: unknown, ...fields: string[]]> = {
   'item ids that are a text': [{ query: 'x', itemIds: 'kn_1' }, 'itemIds'],
   'an item id that is a number': [{ query: 'x', itemIds: ['kn_1', 2] }, 'itemIds.1'],
   'null item ids': [{ query: 'x', itemIds: null }, 'itemIds'],
-  'a lone surrogate in an item id': [{ query: 'x', itemIds: ['ok', '\ud800'] }, 'itemIds.1'],
   'a timeout of 9 ms': [{ query: 'x', timeoutMs: 9 }, 'timeoutMs'],
   'a timeout of 10,001 ms': [{ query: 'x', timeoutMs: 10_001 }, 'timeoutMs'],
   'a timeout that is a fraction': [{ query: 'x', timeoutMs: 10.5 }, 'timeoutMs'],
@@ -76,8 +65,6 @@ const badSearches: Record<string, [body: unknown, ...fields: string[]]> = {
     'itemIds',
     'timeoutMs',
   ],
-  null: [null, 'body'],
-  'a list': [[], 'body'],
 }
 
 const badPreviews: Record<string, [body: unknown, ...fields: string[]]> = {
@@ -86,10 +73,6 @@ const badPreviews: Record<string, [body: unknown, ...fields: string[]]> = {
   'a blank text': [{ text: ' \n\u3000' }, 'text'],
   'a null text': [{ text: null }, 'text'],
   'a text that is a list': [{ text: ['x'] }, 'text'],
-  'U+0000 in the text': [{ text: 'a\u0000b' }, 'text'],
-  'a lone surrogate': [{ text: 'a\ud800' }, 'text'],
-  null: [null, 'body'],
-  'a list': [[], 'body'],
 }
 
 for (const [path, bodies] of [
@@ -120,35 +103,6 @@ test('what is refused is not stored', async () => {
   for (const [body] of Object.values(badItems)) await own.send('POST', '/v1/knowledge', body)
   expect(await own.fetch('/v1/knowledge').then((answer) => answer.text())).toBe('[]')
 })
-
-for (const method of ['GET', 'DELETE'] as const)
-  describe(`${method} /v1/knowledge/:id`, () => {
-    const ids = {
-      'an unknown id': 'kn_00000000000000000000000000000000',
-      'half an id': 'kn_',
-      'an id in capitals': 'KN_00000000000000000000000000000000',
-      'a very long id': 'x'.repeat(4_000),
-      SQL: encodeURIComponent("' or 1=1 --"),
-      'a per cent sign': '%25',
-      'a slash': 'kn%2F1',
-      'U+0000': 'kn%00',
-      'a wildcard': '*',
-      emoji: encodeURIComponent('🙂'),
-      'invalid UTF-8': '%ff%fe',
-      'half an escape': '%2',
-      'search, which is no id': 'search',
-    }
-    for (const [name, id] of Object.entries(ids))
-      test(`of ${name} is 404 or says what is wrong, never 500`, async () => {
-        const answer = await project.fetch(`/v1/knowledge/${id}`, { method })
-        expect([400, 404, 405]).toContain(answer.status)
-        expect(answer.headers.get('content-type')).toBe('application/problem+json')
-        if (answer.status === 404) {
-          const { title }: { title: string } = await answer.json()
-          expect(['Knowledge item not found', 'Not found']).toContain(title)
-        }
-      })
-  })
 
 function postRaw(path: string, body: BodyInit, type = 'application/json'): Promise<Response> {
   return project.fetch(path, { method: 'POST', body, headers: { 'content-type': type } })

@@ -29,8 +29,7 @@ async function api<Answer>(
   path = '',
   { person = set.owner, method = 'GET', body }: { person?: TestPerson; method?: string; body?: object } = {},
 ): Promise<Answer> {
-  const answer = await person.send(method, `/projects/${project.id}/questions${path}`, body)
-  return await answer.json()
+  return await (await person.send(method, `/projects/${project.id}/questions${path}`, body)).json()
 }
 
 const list = (project: TestProject, state: string, more = '') =>
@@ -81,8 +80,7 @@ describe('a question', () => {
     await service.services.settings.change(project.projectId, { gapCoverage: 0.05 })
     expect(await queries(project, 'gap')).toEqual(['zyxwv'])
     expect((await list(await projectWith(), 'gap')).length).toBe(0)
-    const bad = await set.owner.fetch(`/projects/${project.id}/questions/asked?state=other`)
-    expect(bad.status).toBe(400)
+    expect((await set.owner.fetch(`/projects/${project.id}/questions/asked?state=other`)).status).toBe(400)
   })
 
   test('closes when an item answers it, says since when, and is a gap again when the item is gone', async () => {

@@ -120,12 +120,7 @@ describe('a create that is sent again under its Idempotency-Key', () => {
   test('by another key of the project is the same create, in another project another one', async () => {
     const [project, other] = [await service.mintProject(), await service.mintProject()]
     const { id } = await (await create(project, 'k')).json()
-    const { key } = await service.services.keys.create(project.projectId, {
-      name: 'second',
-      kind: 'live',
-      allowedIps: [],
-      expiresAt: null,
-    })
+    const { key } = await project.makeKey({ name: 'second' })
     const again = await project.fetch('/v1/knowledge', {
       method: 'POST',
       body: JSON.stringify(item),

@@ -123,8 +123,7 @@ describe('PUT /v1/knowledge/:id', () => {
     const project = await service.mintProject()
     await project.send('PUT', path, { name: 'Handbook', text: 'One.' })
     await project.fetch(path, { method: 'DELETE' })
-    const answer = await project.send('PUT', path, { name: 'Handbook', text: 'Two.' })
-    expect(answer.status).toBe(201)
+    expect((await project.send('PUT', path, { name: 'Handbook', text: 'Two.' })).status).toBe(201)
     const feed = await readFeed(project)
     expect(feed.map(({ type, item }) => [type, item?.text])).toEqual([['knowledge.changed', 'Two.']])
     expect((await project.fetch('/v1/erasures/handbook')).status).toBe(200)
@@ -145,8 +144,7 @@ describe('PUT /v1/knowledge/:id', () => {
     const fields = (await blank.json()).errors.map(({ field }: { field: string }) => field)
     expect(fields.toSorted()).toEqual(['name', 'text'])
     await project.send('PUT', path, body)
-    const large = await project.send('PUT', path, { name: 'x', text: 'y'.repeat(1_048_577) })
-    expect(large.status).toBe(413)
+    expect((await project.send('PUT', path, { name: 'x', text: 'y'.repeat(1_048_577) })).status).toBe(413)
     expect((await (await project.fetch(path)).json()).text).toBe('y')
   })
 
@@ -364,7 +362,7 @@ describe('while an item is changed', () => {
     const project = await service.mintProject()
     const versionOf = (n: number) => textOf(4, { 2: `The secret ingredient is version${n}` })
     await project.send('PUT', path, { name: 'Handbook', text: versionOf(0) })
-    for (let n = 0; n < 30; n++)
+    for (let n = 0; n < 10; n++)
       await project.send('PUT', `/v1/knowledge/other-${n}`, { name: `Other ${n}`, text: textOf(1) })
     const searchBy = async ({ services }: TestService, request: object) =>
       (
@@ -387,19 +385,19 @@ describe('while an item is changed', () => {
             searches++
             if (versions.length !== 1) wrong.push([process, request, versions])
             // Let the requests in.
-            await Bun.sleep(1)
+            await Bun.sleep(5)
           }
         }),
       ),
     )
-    for (let n = 1; n <= 40; n++) {
+    for (let n = 1; n <= 15; n++) {
       const answer = await project.send('PUT', path, { name: 'Handbook', text: versionOf(n) })
       expect(answer.headers.get('callbook-index')).toBe('ready')
     }
     isDone = true
     await Promise.all(searching)
     await other.stop()
-    expect(searches).toBeGreaterThan(40)
+    expect(searches).toBeGreaterThan(30)
     expect(wrong).toEqual([])
   })
 })
@@ -407,13 +405,12 @@ describe('while an item is changed', () => {
 describe('what an item said before', () => {
   test.skipIf(ofFilesOnly)('leaves no byte in any file, and a receipt says when', async () => {
     const builtin = await startService({ env: { ERASE_WITHIN_MS: '2000' } })
-
     const project = await builtin.mintProject()
     const { id, traces } = await addMarkedItem(project)
     await builtin.services.index.eraseDeleted(project.projectId)
     const own = traces.filter(({ name }) => !name.startsWith('id '))
-    for (const { name } of own)
-      expect((await findTraces(builtin.dataDir, own)).some((line) => line.startsWith(name))).toBe(true)
+    const before = await findTraces(builtin.dataDir, own)
+    for (const { name } of own) expect(before.some((line) => line.startsWith(name))).toBe(true)
     const word = newWord()
     await project.send('PATCH', `/v1/knowledge/${id}`, {
       name: 'Plain',

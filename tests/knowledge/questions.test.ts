@@ -1,6 +1,4 @@
-import { describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { primaryUnavailable } from '../../src/db/remote-failure.ts'
 import { ProjectWasDeleted } from '../../src/errors.ts'
@@ -9,12 +7,15 @@ import { addSource } from '../sources/deliver.ts'
 import { startConsole } from '../support/console.ts'
 import { startService, type TestProject } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
-import { newWord } from '../support/traces.ts'
+import { findTraces, newWord } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
 const dayMs = 86_400_000
 
 let clockMs = 0
+afterEach(() => {
+  clockMs = 0
+})
 const service = await startService({ env: { ERASE_WITHIN_MS: '500' }, now: () => Date.now() + clockMs })
 const set = await startConsole(service)
 
@@ -30,8 +31,7 @@ const addItem = async (project: TestProject, name: string, text: string): Promis
 async function ask(project: TestProject, query: string, more: object = {}, callId?: string): Promise<void> {
   const headers = { 'content-type': 'application/json', ...(callId && { 'x-call-id': callId }) }
   const body = JSON.stringify({ query, timeoutMs: 10_000, ...more })
-  const answer = await project.fetch('/v1/knowledge/search', { method: 'POST', headers, body })
-  expect(answer.status).toBe(200)
+  expect((await project.fetch('/v1/knowledge/search', { method: 'POST', headers, body })).status).toBe(200)
 }
 
 async function kept({ projectId }: TestProject) {
@@ -46,13 +46,8 @@ async function kept({ projectId }: TestProject) {
     select query, call_id as callId, coverage, hits from questions where project_id = ${projectId} order by seq`)
 }
 
-/** The files of the service in which a word is. */
-function filesWith(word: string): string[] {
-  return readdirSync(service.dataDir, { recursive: true, encoding: 'utf8' }).filter((name) => {
-    const path = join(service.dataDir, name)
-    return statSync(path).isFile() && readFileSync(path).includes(word)
-  })
-}
+/** Where a word is in the files of the service. */
+const tracesOf = (word: string) => findTraces(service.dataDir, [{ name: word, bytes: Buffer.from(word) }])
 
 const openErasures = async () =>
   (await service.services.database.read.all(sql`select 1 from erasures where done_at is null`)).length
@@ -68,7 +63,7 @@ describe('questions of searches', () => {
     await ask(off, `where is the ${word}`)
     await set.owner.send('POST', `/projects/${on.id}/knowledge/search`, { query: `try the ${word}` })
     expect([await kept(off), await kept(on)]).toEqual([[], []])
-    expect(filesWith(word)).toEqual([])
+    expect(await tracesOf(word)).toEqual([])
     const none = { gap: 0, answered: 0, dismissed: 0 }
     expect(await api(off)).toEqual({ keepDays: null, gapCoverage: 0.5, ...none })
   })
@@ -150,7 +145,7 @@ describe('questions of searches', () => {
     await service.services.settings.change(project.projectId, { redact: ['phone', 'email'] })
     await ask(project, 'is +49 30 901820 yours, or ada@example.com')
     expect((await kept(project)).map(({ query }) => query)).toEqual(['is [phone] yours, or [email]'])
-    if (!ofFilesOnly) expect(filesWith('ada@example.com')).toEqual([])
+    if (!ofFilesOnly) expect(await tracesOf('ada@example.com')).toEqual([])
   })
 
   test('never fail a search, and wait while the database cannot be written', async () => {
@@ -193,8 +188,8 @@ describe('questions of searches', () => {
     expect((await kept(project)).map(({ query }) => query)).toEqual([`where is ${other}`])
     await until(async () => (await openErasures()) === 0)
     if (ofFilesOnly) return
-    expect(filesWith(word)).toEqual([])
-    expect(filesWith(other)).not.toEqual([])
+    expect(await tracesOf(word)).toEqual([])
+    expect(await tracesOf(other)).not.toEqual([])
   })
 
   test('are deleted when their time is over, and when the project keeps none any more', async () => {
@@ -218,11 +213,10 @@ describe('questions of searches', () => {
     const { data } = await service.services.console.audit.list(week.projectId, { limit: 1 })
     expect(data).toMatchObject([{ action: 'questions_expired', target: '1 question' }])
     await until(async () => (await openErasures()) === 0)
-    if (!ofFilesOnly) for (const word of [old, kind]) expect(filesWith(word)).toEqual([])
+    if (!ofFilesOnly) for (const word of [old, kind]) expect(await tracesOf(word)).toEqual([])
     expect(
       await service.services.questions.deleteQuestionsBefore(month.projectId, Date.now() + clockMs + 1),
     ).toBe(1)
-    clockMs = 0
   })
 
   test('of a call on hold stay until the hold is lifted, also when the project keeps none any more', async () => {
@@ -243,6 +237,5 @@ describe('questions of searches', () => {
     expect(await idsAfter()).toEqual(['held'])
     await holds.lift(project.projectId, hold.id)
     expect(await idsAfter()).toEqual([])
-    clockMs = 0
   })
 })

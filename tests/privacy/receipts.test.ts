@@ -39,8 +39,7 @@ test('a deleted call is pending, and done when no byte of it is left', async () 
 
 test('a deleted knowledge item is pending until it is erased', async () => {
   const project = await patient.mintProject()
-  const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })
-  const { id } = await created.json()
+  const { id } = await (await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })).json()
   await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
   expect(await receiptOf(project, id)).toEqual({
     id,
@@ -52,8 +51,7 @@ test('a deleted knowledge item is pending until it is erased', async () => {
 
 test('what an item said before is pending anew after each change', async () => {
   const project = await patient.mintProject()
-  const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })
-  const { id } = await created.json()
+  const { id } = await (await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })).json()
   for (const text of ['other words', 'yet others']) {
     expect((await project.send('PATCH', `/v1/knowledge/${id}`, { text })).status).toBe(200)
     expect((await receiptOf(project, id)).status).toBe('pending')
@@ -64,8 +62,7 @@ test('what an item said before is pending anew after each change', async () => {
 
 test('when a call and an item had the same id, the receipt is that of the one still pending', async () => {
   const project = await service.mintProject()
-  const created = await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })
-  const { id } = await created.json()
+  const { id } = await (await project.send('POST', '/v1/knowledge', { name: 'n', text: 'words' })).json()
   await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })
   while ((await receiptOf(project, id)).status === 'pending') await Bun.sleep(10)
   await deleteCall(project, id)

@@ -143,12 +143,7 @@ describe.skipIf(ofFilesOnly)('recordings', () => {
     test('by a key that is revoked meanwhile is 401, and nothing of it is kept', async () => {
       const own = await service.mintProject()
       const { keys } = service.services
-      const key = await keys.create(own.projectId, {
-        name: 'brief',
-        kind: 'ingest',
-        allowedIps: [],
-        expiresAt: null,
-      })
+      const key = await own.makeKey({ name: 'brief', kind: 'ingest' })
       const body = new ReadableStream({
         async start(controller) {
           controller.enqueue(wav.subarray(0, 1_000))

@@ -105,7 +105,6 @@ function tracesOf(all: Marked[]) {
 
 test('an erasure by number takes the calls that the node has not heard of yet', async () => {
   const slow = await startNode(primary, { env: { ...env, DATABASE_SYNC_INTERVAL_MS: '3600000' } })
-
   const there = at(slow, project)
   // The note of when the key was used is a write, which syncs.
   await there.fetch('/v1/calls/unheard')

@@ -93,7 +93,6 @@ describe('two nodes of one primary', () => {
   test('create one item when both get a request with the same Idempotency-Key', async () => {
     const project = await first.mintProject()
     const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
-
     const there = at(lagging, project)
     const post = (node: typeof there, key: string, name: string) =>
       node.fetch('/v1/knowledge', {
@@ -123,7 +122,6 @@ describe('two nodes of one primary', () => {
     const item = await project.send('POST', '/v1/knowledge', { name: 'Parking', text: 'Behind the house.' })
     const { id }: { id: string } = await item.json()
     const lagging = await startNode(primary, { env: { DATABASE_SYNC_INTERVAL_MS: '60000' } })
-
     const there = at(lagging, project)
     // The last sync before the removal. These parts would write to the primary, and be followed by another one.
     await send(there, 'before')
@@ -211,7 +209,6 @@ describe('an old node beside one that has migrated the primary', () => {
   test('goes on to read, search and write, but does not start again on an unknown schema', async () => {
     const own = await startPrimary()
     const old = await startNode(own)
-
     const project = await old.mintProject()
     await project.send('PUT', '/ingest/calls/before', { summary: 'Before' })
     await project.send('POST', '/v1/knowledge', { name: 'Parking', text: 'Park behind the house.' })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { everyTestFile, halfOf, platformPaths, testFilesOfArea } from '../../scripts/test-files.ts'
+import { everyTestFile, halfOf, isFast, platformPaths, testFilesOfArea } from '../../scripts/test-files.ts'
 import { repository } from '../support/process.ts'
 
 describe('the halves', () => {
@@ -21,6 +21,14 @@ describe('the halves', () => {
     for (const page of ['sign-in', 'roles', 'keys', 'privacy', 'erasure', 'operator'])
       expect(halfOf(`tests/console/${page}.browser.test.ts`)).toBe('core')
   })
+})
+
+test('the fast ones are the quick half of the core, and those that nobody has measured', () => {
+  const fast = everyTestFile().filter(isFast)
+  expect(fast.length).toBeGreaterThan(everyTestFile().length / 3)
+  expect(fast.filter((path) => halfOf(path) !== 'core' || path.endsWith('.browser.test.ts'))).toEqual([])
+  expect(isFast('tests/calls/made-just-now.test.ts')).toBe(true)
+  expect(isFast('tests/http/tenancy.test.ts')).toBe(false)
 })
 
 describe('the tests of an area', () => {

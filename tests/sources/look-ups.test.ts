@@ -67,7 +67,7 @@ describe('a look-up during a call', () => {
 
   test('of any platform reaches the knowledge with a key of the scope search', async () => {
     const settings = { name: 'agents', kind: 'live' as const, scope: 'search' as const, allowedIps: [] }
-    const { key } = await service.services.keys.create(project.projectId, { ...settings, expiresAt: null })
+    const { key } = await project.makeKey({ ...settings })
     const ask = (body: object, authorization = `Bearer ${key}`) =>
       fetch(`${service.url}/integrations/tool`, {
         method: 'POST',

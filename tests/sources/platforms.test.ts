@@ -5,7 +5,7 @@ import { changeErrors, mergeCall } from '../../src/calls/writing/merge.ts'
 import type { SourceUpdate } from '../../src/sources/event.ts'
 import { keptOf, platforms, readEvent } from '../../src/sources/platforms.ts'
 import { compileCheck } from '../../src/validation.ts'
-import fc from '../support/fast-check.ts'
+import fc, { runs } from '../support/fast-check.ts'
 import { sessions } from './events.ts'
 
 type Name = keyof typeof platforms
@@ -55,7 +55,7 @@ function expectAnyOrder(name: Name, events: object[]): void {
     fc.property(orders, ([sent, arrivals]) => {
       expect(callAfter(name, arrivals)).toEqual(callAfter(name, sent))
     }),
-    { numRuns: 500 },
+    runs(200),
   )
 }
 
@@ -95,7 +95,7 @@ describe.each(names)('%s', (name) => {
         if (read && 'id' in read) mergeCall(null, 'call-1', read.change, arrival)
         else if (read) expect([typeof read.field, typeof read.message]).toEqual(['string', 'string'])
       }),
-      { numRuns: 500 },
+      runs(200),
     )
   })
 })

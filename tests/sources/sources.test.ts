@@ -276,7 +276,6 @@ describe('a source', () => {
   test('takes the secret before the last rotation for a day', async () => {
     let now = Date.now()
     const clock = await startService({ now: () => now })
-
     const project = await clock.mintProject()
     const source = await addSource(clock, project, 'dograh')
     const rotated = await clock.services.sources.rotate(project.projectId, source.id)
@@ -315,7 +314,6 @@ describe('a source', () => {
 
   test('takes a large body and no larger one, and none that is compressed', async () => {
     const small = await startService({ env: { BODY_MAX_BYTES: '5000' } })
-
     const project = await small.mintProject()
     const source = await addSource(small, project, 'dograh')
     const bodyOf = (bytes: number) => JSON.stringify({ id: 'r', x: 'x'.repeat(bytes - 17) })

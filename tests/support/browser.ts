@@ -1,25 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 import { atEnd, freshFolder } from './at-end.ts'
+import { findBrowser } from './browser-path.ts'
 import { skipped } from './skipped.ts'
 import { printed } from './spawned.ts'
 
-const places = [
-  // Takes half as much processor time as the others. The script of this name in /usr/bin leaves the browser running when
-  // it is killed.
-  '/usr/lib/chromium/chromium-headless-shell',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-]
 const startWithinMs = 40_000
 
-/** Path of the installed browser; null without one, and then its tests are skipped. */
-export const browserPath =
-  [process.env.CHROMIUM_PATH ?? '', ...places].find((path) => path && existsSync(path)) ??
-  skipped('there is no Chromium')
+/** Null without a browser, and then its tests are skipped. */
+export const browserPath = findBrowser() ?? skipped('there is no Chromium')
 
 export interface TestBrowser {
   browser: Browser

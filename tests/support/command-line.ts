@@ -114,7 +114,6 @@ export async function withService(
   env: Record<string, string> = {},
 ): Promise<void> {
   const service = await startService({ dataDir, env: { EMBEDDING_PROVIDER: 'builtin', ...env } })
-
   await use(service, new CommandLine(dataDir))
   await service.stop()
 }

@@ -44,7 +44,7 @@ export interface ConsoleInBrowser {
   tabs: ConsoleTabs
 }
 
-/** A service whose console is built and set up, and a browser. `tabs.end()` stops both. */
+/** A service whose console is built and set up, and a browser. */
 export async function startConsoleInBrowser(options?: StartOptions): Promise<ConsoleInBrowser> {
   const { service, tabs } = await startInBrowser(options)
   const set = await startConsole(service)
@@ -110,12 +110,6 @@ export class ConsoleTabs {
       ...tabs.flatMap(({ complaints }) => complaints),
       ...shared.flatMap(({ complaints }) => complaints.splice(0)),
     ]
-  }
-
-  /** Closes the browser and stops the service. */
-  async end(): Promise<void> {
-    await this.#opened.close()
-    await this.#service.stop()
   }
 }
 

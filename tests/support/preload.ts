@@ -1,9 +1,9 @@
 import { afterAll, setDefaultTimeout } from 'bun:test'
 import { closeOpened } from './at-end.ts'
 
-// `bun run test` loads this before each file (bunfig.toml), and so ends each with it.
+// Bun loads this before the first file (bunfig.toml). `bun run test` ends each file with it, other runs the last one.
 
-/** Some tests run processes, each of which takes a second on a busy machine. */
+/** As in scripts/test.ts: some tests run processes, each of which takes a second on a busy machine. */
 const timeoutMs = 120_000
 
 setDefaultTimeout(timeoutMs)

@@ -29,6 +29,8 @@ export interface TestProject {
   fetch(path: string, init?: RequestInit): Promise<Response>
   /** The same, with a body sent as JSON. */
   send(method: string, path: string, body: unknown): Promise<Response>
+  /** Another API key, or what else is asked for. */
+  makeKey(input: Partial<Parameters<Services['keys']['create']>[1]>): ReturnType<Services['keys']['create']>
 }
 
 export interface StartOptions {
@@ -78,9 +80,12 @@ export async function startService({
     dataDir: folder,
     async mintProject() {
       const project = await services.projects.create(`test ${++minted} ${performance.now()}`)
-      const make = (kind: 'live' | 'ingest') =>
-        services.keys.create(project.projectId, { name: kind, kind, allowedIps: [], expiresAt: null })
-      const [live, ingest] = [await make('live'), await make('ingest')]
+      const makeKey: TestProject['makeKey'] = (input) => {
+        const plain = { name: 'made', kind: 'live' as const, allowedIps: [], expiresAt: null }
+        return services.keys.create(project.projectId, { ...plain, ...input })
+      }
+      const live = await makeKey({ name: 'live' })
+      const ingest = await makeKey({ name: 'ingest', kind: 'ingest' })
       const call = (path: string, init: RequestInit = {}) => {
         const headers = new Headers(init.headers)
         const key = path.startsWith('/ingest') ? ingest.key : live.key
@@ -92,6 +97,7 @@ export async function startService({
         key: live.key,
         keyId: live.id,
         ingestKey: ingest.key,
+        makeKey,
         fetch: call,
         send: (method, path, body) =>
           call(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),

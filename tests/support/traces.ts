@@ -1,4 +1,3 @@
-import { afterAll } from 'bun:test'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
@@ -11,9 +10,8 @@ export interface Trace {
   bytes: Uint8Array
 }
 
-/** Starts with the first search, and serves all of a test file. */
+/** Starts with the first search, serves all test files of a process, and ends with it. */
 let searcher: Searcher | undefined
-afterAll(() => searcher?.end())
 
 /** Which of the traces are in which files under a folder, as `name in file`. Texts are found in any case. */
 export async function findTraces(folder: string, traces: Trace[]): Promise<string[]> {
@@ -39,6 +37,10 @@ class Searcher {
   readonly #answers = createInterface({ input: Readable.from(this.#child.stdout) })[Symbol.asyncIterator]()
   #last: Promise<unknown> = Promise.resolve()
 
+  constructor() {
+    this.#child.unref()
+  }
+
   search(search: TraceSearch): Promise<TraceResult> {
     const result = this.#last.then(async () => {
       this.#child.stdin.write(`${JSON.stringify(search)}\n`)
@@ -49,11 +51,6 @@ class Searcher {
     })
     this.#last = result.catch(() => undefined)
     return result
-  }
-
-  async end(): Promise<void> {
-    this.#child.stdin.end()
-    await this.#child.exited
   }
 }
 

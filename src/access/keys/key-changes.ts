@@ -26,7 +26,7 @@ interface KeyEdit {
   name?: string | undefined
   allowedIps?: string[] | undefined
   allowedOrigins?: string[] | undefined
-  /** Milliseconds since 1970, or null for a key that does not expire. */
+  /** Null for a key that does not expire. */
   expiresAt?: number | null | undefined
 }
 

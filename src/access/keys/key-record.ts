@@ -61,7 +61,6 @@ function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 
-/** Times are ISO 8601, UTC. */
 export function toRecord({ hash: _, projectId: __, ...row }: typeof keys.$inferSelect) {
   return {
     ...row,

@@ -29,7 +29,7 @@ interface NewKey {
   allowedIps: string[]
   /** Origins whose pages may use the key in a browser. None for a key that changes anything. */
   allowedOrigins?: string[] | undefined
-  /** Milliseconds since 1970, or null for a key that does not expire. */
+  /** Null for a key that does not expire. */
   expiresAt: number | null
   createdBy?: string | null
 }
@@ -83,7 +83,7 @@ export class Keys {
   })
   /** Rows of keys that are not revoked, by their Authorization header. */
   readonly #cached: Record<KeyKind, ReturnType<typeof cacheOf>>
-  /** By key: requests since the process started. */
+  /** Requests by key since the process started. */
   readonly #requests = new LRUCache<string, number>({ max: lastUsedTrackedMax })
   readonly #recordedAt = new LRUCache<string, number>({ max: lastUsedTrackedMax })
 
@@ -248,7 +248,7 @@ export class Keys {
     return row
   }
 
-  /** At most once a minute for each key, without delaying the request. */
+  /** Records a use at most once a minute for each key, without delaying the request. */
   #recordUse(row: KeyRow, now: number, clientAddress: () => string | null): void {
     const recordedAt = this.#recordedAt.get(row.id) ?? row.lastUsedAt
     // A time in the future was written before the clock was corrected.

@@ -30,7 +30,7 @@ export function refusePasswords(oidc: Pick<ProviderConfig, 'name' | 'isOnly'> | 
   if (oidc?.isOnly) throw forbidden(`Passwords are not accepted here. Sign in with ${oidc.name}.`)
 }
 
-/** As better-auth stores and compares them. */
+/** Returns an address as better-auth stores and compares it. */
 export function normalizeEmail(email: string): string {
   return email.trim().toLowerCase()
 }

@@ -7,7 +7,7 @@ export type Claims = Readonly<Record<string, unknown>>
 export interface Identity {
   /** The provider's id of the person, which never changes. */
   subject: string
-  /** As we store it; null unless the provider has verified it. */
+  /** The address as we store it; null unless the provider has verified it. */
   email: string | null
   /** Null when it is not told. */
   name: string | null

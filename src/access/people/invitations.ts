@@ -51,7 +51,7 @@ export class Invitations {
     this.#parts = { ...core, ...parts }
   }
 
-  /** Open invitations, newest first. */
+  /** Returns the open invitations, newest first. */
   async list(projectId: number): Promise<InvitationRow[]> {
     const rows = await this.#parts.read
       .select(columns)

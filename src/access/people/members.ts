@@ -32,7 +32,7 @@ export class Members {
     return membership ?? null
   }
 
-  /** In the order they joined. */
+  /** Returns the members in the order in which they joined. */
   async list(projectId: number) {
     const rows = await this.#core.read
       .select({

@@ -43,7 +43,7 @@ export class People {
     return { id: person.personId, name: renamed.name, email: person.email }
   }
 
-  /** Oldest account first. */
+  /** Returns all people, the oldest account first. */
   async list(): Promise<PersonOverall[]> {
     const rows = await this.#core.read
       .select({

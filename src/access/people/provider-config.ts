@@ -5,7 +5,6 @@ export interface ProviderConfig {
   /** What it says it is must equal this. */
   readonly issuer: string
   readonly clientId: string
-  /** A secret. */
   readonly clientSecret: string
   /** What people call it. */
   readonly name: string

@@ -63,7 +63,7 @@ async function hasPeople(read: ReadDatabase): Promise<boolean> {
   return (await read.select({ id: people.id }).from(people).limit(1)).length > 0
 }
 
-/** Sorted by name. */
+/** Returns the person's projects, sorted by name. */
 async function projectsOf(read: ReadDatabase, personId: string) {
   const rows = await read
     .select({

@@ -167,7 +167,7 @@ export class Sessions {
     return { signedOut: true }
   }
 
-  /** Newest first. */
+  /** Returns the sessions, newest first. */
   async list({ personId, sessionId }: SignedIn) {
     const rows = await this.#parts.read
       .select()
@@ -269,14 +269,14 @@ export class Sessions {
     const { write, limits, now } = this.#parts
     const before = await this.signedIn(client.cookies)
     const isNew = eq(sessions.token, hashToken(token))
-    const { kept } = await write.batch({
+    const { newSessions } = await write.batch({
       refused: write.delete(sessions).where(and(isNew, not(hasPassword(user.id, passwordHash)))),
       expired: write.delete(sessions).where(lt(sessions.expiresAt, new Date(now()))),
       replaced: write.delete(sessions).where(eq(sessions.id, before?.sessionId ?? '')),
-      kept: write.select({ id: sessions.id }).from(sessions).where(isNew),
+      newSessions: write.select({ id: sessions.id }).from(sessions).where(isNew),
       limits: limits.resetting(user.email),
     })
-    if (kept.length === 0) throw wrongCredentials()
+    if (newSessions.length === 0) throw wrongCredentials()
   }
 
   /** The sign-in that waits for a code in this browser, with the cookie that stands for it. */

@@ -4,13 +4,13 @@ import { signInLimits } from '../../db/schema.ts'
 import { AppError } from '../../errors.ts'
 import { hashToken } from './token.ts'
 
-/** At most `attemptsMax` in `windowMs`. */
+/** Allows `attemptsMax` in `windowMs`. */
 interface LimitRule {
   windowMs: number
   attemptsMax: number
 }
 
-/** From one network, for any account. */
+/** Limits attempts from one network, at any account. */
 const perAddress: LimitRule = { windowMs: 60_000, attemptsMax: 5 }
 
 /** For one account, from anywhere, so that many networks guess no faster than one. A sign-in resets it. */
@@ -25,7 +25,7 @@ const perAppCode: LimitRule = { windowMs: 120_000, attemptsMax: 1 }
 /** Sign-ins at a provider, two for each, from one network: they make this service ask the provider. */
 const perProviderAddress: LimitRule = { windowMs: 60_000, attemptsMax: 60 }
 
-/** By a signed-in person, at their own password. */
+/** Limits attempts of a signed-in person at their own password. */
 const perOwnPassword: LimitRule = { windowMs: 900_000, attemptsMax: 10 }
 
 /** For one link: the answers of its form reveal whether an email address is in use. */
@@ -107,14 +107,14 @@ export class SignInLimits {
     }
     // Most of those over a limit are refused here, so that a flood of them takes none of the writer's time.
     await refuseFull()
-    const { taken } = await write.batch({
+    const { attempt } = await write.batch({
       old: write.delete(signInLimits).where(lt(signInLimits.lastRequest, now - keptMs)),
-      taken: sql`
+      attempt: sql`
         insert into ${signInLimits} (id, key, count, last_request)
         select key, key, count, began from ${attemptCounts} where not exists (select 1 from ${attemptCounts} where count > most)
         on conflict (key) do update set count = excluded.count, last_request = excluded.last_request`,
     })
-    if (taken.rowsAffected > 0) return
+    if (attempt.rowsAffected > 0) return
     await refuseFull()
     throw tooManyAttempts(0)
   }

@@ -7,7 +7,7 @@ import { accounts, meta, people, sessions } from '../../db/schema.ts'
 import { consoleOwnerOnly, invalidRequest } from '../../errors.ts'
 import { type ActedBy, actorIdOf } from '../../identity.ts'
 
-/** In `meta`, while the rule is in force. */
+/** `meta` has this name while the rule is in force. */
 const ruleName = 'requires_two_factor'
 
 /** Whether everybody who has a password must also have a second factor before they can use the console. */
@@ -71,7 +71,7 @@ export function owesTwoFactor(personId: string | AnyColumn, endsAt: SQLWrapper):
   return sql`(exists (select 1 from ${meta} where name = ${ruleName}) and ${lacksTwoFactor(personId)} and ${endsAt} is null)`
 }
 
-/** Without a password, nobody can sign in here. */
+/** Nobody can sign in here without a password. */
 function lacksTwoFactor(personId: string | AnyColumn | null) {
   return sql`exists (
     select 1 from ${people} join ${accounts} on user_id = ${people.id} and provider_id = 'credential'

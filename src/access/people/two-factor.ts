@@ -220,7 +220,7 @@ function codeOf(error: unknown): string | undefined {
   return String(body.code)
 }
 
-/** Loaded only when it is used. */
+/** Loads the library only when it is used. */
 async function drawQrCode(text: string): Promise<TwoFactorSetUp['qr']> {
   const { encode } = await import('uqr')
   const { size, data } = encode(text, { ecc: 'M', border: 4 })

@@ -4,7 +4,7 @@ import { calls, erasures, projects } from '../../db/schema.ts'
 import type { CallsOnHold } from './holds.ts'
 
 /** A call to delete, by its row number and its id. */
-export interface DoomedCall {
+export interface CallToDelete {
   seq: number
   id: string
 }
@@ -29,12 +29,12 @@ export class CallDeletion {
   /** Deletes calls in one transaction. Returns the row numbers of those deleted. @throws unavailable if a hold was just set */
   async delete(
     projectId: number,
-    doomed: readonly DoomedCall[],
+    toDelete: readonly CallToDelete[],
     { onHold, requestId, after }: Deletion,
   ): Promise<Set<number>> {
     const { store, recordHash, now } = this.#core
     const { writeWhenFull: write } = store(projectId)
-    const free = doomed.filter(({ seq }) => !onHold.seqs.has(seq))
+    const free = toDelete.filter(({ seq }) => !onHold.seqs.has(seq))
     const rows = JSON.stringify(free.map(({ seq, id }) => [seq, recordHash(projectId, 'call', id)]))
     const seqs = sql`(select value ->> 0 from json_each(${rows}))`
     const doneAt = requestId === null ? null : now()

@@ -10,7 +10,7 @@ import type { HoldRecord, Holds } from './holds.ts'
 
 /** What a project has of a phone number. */
 export interface CallerRecord {
-  /** As its page's address has it: see caller-address.ts. */
+  /** The caller's id in the address of the page: see caller-address.ts. */
   id: string
   number: string
   calls: number

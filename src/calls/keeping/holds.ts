@@ -27,14 +27,13 @@ export interface HoldRecord {
   callId: string | null
   number: string | null
   reason: string
-  /** ISO 8601, UTC. */
   createdAt: string
   createdBy: string | null
 }
 
 /** The calls on hold, among some. */
 export interface CallsOnHold {
-  /** Their row numbers. */
+  /** Row numbers of the calls on hold. */
   seqs: ReadonlySet<number>
   /** The requirement of a batch that deletes the others: no hold was set since. */
   isAsSeen: Requirement
@@ -74,7 +73,7 @@ export class Holds {
     return toRecord(row)
   }
 
-  /** Oldest first. */
+  /** Returns the holds, oldest first. */
   async list(projectId: number): Promise<HoldRecord[]> {
     return (await this.#read(this.#parts.store(projectId).read, projectId)).map(toRecord)
   }

@@ -152,7 +152,7 @@ function isDue(projectId: number, before: number): SQL {
   return sql`project_id = ${projectId} and status = 'completed' and created_at < ${before} and completed_at < ${before}`
 }
 
-/** ISO 8601, UTC, to the minute. */
+/** Returns ISO 8601, UTC, to the minute. */
 function minuteOf(time: number): string {
   return `${new Date(time).toISOString().slice(0, 16)}Z`
 }

@@ -91,7 +91,7 @@ interface HeadRow extends Listed {
   chars: number
   /** The whole document, or its start. */
   document: string
-  /** As JSON; null for a long one. */
+  /** JSON; null for a long timeline. */
   timeline: string | null
   detailsStart: string | null
 }

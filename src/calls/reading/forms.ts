@@ -81,7 +81,7 @@ export interface CallParts {
   isDetailed: boolean
 }
 
-/** Documents joined by commas. */
+/** Joins documents by commas. */
 export function documentsOf({ fields, isDetailed }: CallParts, separator = ',', end = ''): CallForm {
   const read: CallForm['read'] = async (db, seqs) => {
     const parameters = { seqs, isDetailed: Number(isDetailed) }
@@ -97,7 +97,7 @@ export function documentsOf({ fields, isDetailed }: CallParts, separator = ',', 
   return { read, isDetailed }
 }
 
-/** One document per line. */
+/** Writes one document a line. */
 export function linesOf(parts: CallParts): CallForm {
   const { read, isDetailed } = documentsOf(parts, '\n', '\n')
   return { read: async (db, seqs) => escapeLineEnds(await read(db, seqs)), isDetailed }

@@ -22,7 +22,7 @@ export interface OverviewFigures {
   calls: Figure
   /** Share of evaluated calls that are a success, 0 to 1; null if none is evaluated. */
   successRate: Figure
-  /** Seconds, of completed calls. */
+  /** Seconds of completed calls. */
   medianDuration: Figure
   /** Share of calls that are engaged, 0 to 1. */
   engagement: Figure
@@ -115,7 +115,7 @@ export class Overview {
     }
   }
 
-  /** Completed calls by duration. */
+  /** Returns completed calls by duration. */
   async durations(projectId: number, texts: PeriodTexts): Promise<{ data: DurationBucket[] }> {
     const { groups } = await this.#ask(projectId, readPeriod(texts), {
       of: null,

@@ -68,7 +68,7 @@ interface ExportAnswer extends Sending, CallParts {
   offset?: number | undefined
 }
 
-/** All calls that a search finds, as lines. */
+/** Exports all calls that a search finds, as lines. */
 export async function exportCalls(
   calls: Calls,
   projectId: number,

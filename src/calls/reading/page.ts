@@ -23,7 +23,7 @@ export const exportedCharsMax = 262_144
 export interface CallPage {
   /** All calls of the project; for a search, the matching ones, counted to a limit. */
   total: number
-  /** For a search: whether more calls match than were counted. */
+  /** Whether more calls match a search than were counted. */
   totalIsCapped?: boolean
   /** Where the page ends; null if it is the last. */
   end: Place | null
@@ -80,7 +80,7 @@ const beginnings: Record<TimeOrder, Place> = {
 interface ListRange {
   limit: number
   offset: number
-  /** By default newest first. */
+  /** The newest come first by default. */
   order?: TimeOrder
   /** Where the previous page ended. */
   after?: Place | undefined

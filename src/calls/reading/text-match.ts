@@ -14,7 +14,7 @@ export interface TextMatch {
 /** What is searched for, as it was written. */
 export interface WeighedText {
   text: string
-  /** Of its words: rarer words are heavier. */
+  /** Weights of the words: rarer words are heavier. */
   weights: number[]
 }
 

@@ -28,7 +28,7 @@ const slicesPerDeletion = 500
 
 /** Which calls to freeze: those of a query of the console's list, or these. */
 export interface AskedSet {
-  /** Of a queue of reviews. */
+  /** The name of a queue of reviews. */
   name?: string | undefined
   query?: CallQuery | undefined
   ids?: readonly string[] | undefined
@@ -48,7 +48,7 @@ export interface FrozenSet {
 export interface ReviewQueue {
   id: string
   name: string
-  /** Without those that were deleted since. */
+  /** Calls that were deleted since do not count. */
   calls: number
   reviewed: number
   createdAt: string

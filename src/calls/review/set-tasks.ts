@@ -9,7 +9,7 @@ import { noSuchSet } from './call-sets.ts'
 import type { Reviews } from './reviews.ts'
 import type { ReviewChange } from './schemas.ts'
 
-/** For so long a change waits and can be taken back. */
+/** A change waits for so long and can be taken back. */
 const undoMs = 10_000
 const checkMs = 60_000
 const leaseRetryMs = 1_000
@@ -213,7 +213,7 @@ export class SetTasks {
     return { changed: changed.length, held: 0, failed: failed.length }
   }
 
-  /** Without those deleted meanwhile. */
+  /** Leaves out the calls that were deleted meanwhile. */
   async #idsOf(projectId: number, seqs: string): Promise<string[]> {
     const rows = await this.#parts.store(projectId).write.all<{ id: string }>(sql`
       select calls.id as id from json_each(${seqs}) cross join calls on calls.seq = value and project_id = ${projectId}`)

@@ -71,9 +71,9 @@ export class CallWriter {
     // Only the needed statements: with so many indexes, preparing one takes as long as running it.
     const heads = [...this.#createHeads(batch), ...changeHeads(batch)]
     if (heads.length === 0) return new Set()
-    const { written } = await write.batchIf(requirementsOf(batch), {
+    const { storedHeads } = await write.batchIf(requirementsOf(batch), {
       numbers: takeNumbers({ projectId, count: writes.length }),
-      written: heads.map((statement) => write.all<{ id: string }>(statement)),
+      storedHeads: heads.map((statement) => write.all<{ id: string }>(statement)),
       documents: writeDocuments(batch),
       parts: deleteParts(batch),
       details: writeDetails(batch),
@@ -83,7 +83,7 @@ export class CallWriter {
       beside: writeBeside(batch),
     })
     this.#parts.wordBacklog.schedule()
-    return new Set(written.flat().map(({ id }) => id))
+    return new Set(storedHeads.flat().map(({ id }) => id))
   }
 
   /** Notes that something arrived of these live calls, which changes nothing that readers see. */
@@ -202,7 +202,7 @@ const removeParts = preparedSql<Parameter>(
 const keepWords = preparedSql<Parameter>(sql`
   insert or replace into calls_without_words (seq, project_id, words)
   select calls.seq, project_id, value from ${joinWritten(parameters)}`)
-/** For projects whose rubric is not switched off. */
+/** Queues calls of projects whose rubric is not switched off. */
 const queueAnalyses = preparedSql<Parameter>(sql`
   insert into ${analysisQueue} (seq, project_id, due_at, change_seq)
   select calls.seq, calls.project_id, value, calls.change_seq from ${joinWritten(parameters)}

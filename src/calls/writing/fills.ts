@@ -15,7 +15,7 @@ export interface CallAnalysis {
   record: Readonly<Record<string, unknown>>
 }
 
-/** As call_details has it. */
+/** The analysis as call_details has it. */
 interface StoredAnalysis extends CallAnalysis {
   /** The fields that it fills, as the platform says them. */
   own: Partial<Pick<Call, 'summary' | 'evaluation' | 'callAnalysis'>>

@@ -75,7 +75,7 @@ interface IngestedCall {
 }
 
 type Result = IngestedCall | AppError
-/** Without the document: many changes of a long call would each keep a copy. */
+/** Has no document: many changes of a long call would each keep a copy. */
 type Outcome = Pick<IngestedCall, 'isNew'> | AppError
 
 /** Creates calls and merges changes into them, one or many at a time. */
@@ -209,7 +209,7 @@ export class Ingest {
     })
   }
 
-  /** Each is written alone if one of them requires what does not hold. */
+  /** Writes each alone if one of them requires what does not hold. */
   async #putAnalyses(projectId: number, inputs: readonly Input[]): Promise<Outcome[]> {
     try {
       return await this.putAll(projectId, inputs)
@@ -263,10 +263,10 @@ export class Ingest {
     for (let attempt = 0; open.length > 0; attempt++) {
       const isTakenForNew = ({ storedChars }: Input) => attempt === 0 && storedChars === 0
       const inputsToRead = open.filter((input) => !isTakenForNew(input))
-      const { merged, writes, heard } = await this.#merge(projectId, open, idsOf(inputsToRead))
+      const { merged, writes, heardIds } = await this.#merge(projectId, open, idsOf(inputsToRead))
       const outcome = await this.#writeOnce(projectId, writes, attempt)
       // What was sent is stored already, so it is answered even if the arrival cannot be noted, as on a full disk.
-      await this.#writer.hear(projectId, heard, this.#parts.now()).catch(() => undefined)
+      await this.#writer.hear(projectId, heardIds, this.#parts.now()).catch(() => undefined)
       if (outcome instanceof AppError) {
         // Calls that an earlier attempt has written keep their results.
         for (const { position } of open) results[position] = outcome
@@ -301,7 +301,7 @@ export class Ingest {
     const deletedIds = await readDeletedCalls(read, projectId, idsToRead, recordHash)
     const writes = new Map<string, PendingWrite>()
     /** Calls that sent only what is stored already. */
-    const heard = new Set<string>()
+    const heardIds = new Set<string>()
     const mergeOne = (input: Input): IngestedCall => {
       const { id, change, own, audited, beside, admit, isImport, redactions } = input
       if (audited && !storedCalls.has(id)) throw callNotFound()
@@ -322,10 +322,10 @@ export class Ingest {
         if (chars > readAtOnceCharsMax && charsStored(before) <= readAtOnceCharsMax) admit?.(chars)
         const write = { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts }
         writes.set(id, { ...write, audited, beside })
-      } else if (after.heardAt !== before.heardAt) heard.add(id)
+      } else if (after.heardAt !== before.heardAt) heardIds.add(id)
       return { document: after.document, isNew: !before }
     }
-    return { merged: inputs.map((input) => resultOf(() => mergeOne(input))), writes, heard: [...heard] }
+    return { merged: inputs.map((input) => resultOf(() => mergeOne(input))), writes, heardIds: [...heardIds] }
   }
 
   #checkSize({ document, details }: StoredCall): void {

@@ -142,7 +142,7 @@ function mergeAgent(storedAgent: Agent | null, agent: Agent | null | undefined, 
 /** Without each member of an update, this does not compile: none that a request sends is dropped. */
 type UpdateMembers<Update> = Record<Exclude<keyof Update, 'metadata'>, unknown>
 
-/** All members of a schema in its order; absent ones are null. */
+/** Returns all members of a schema in its order; absent ones are null. */
 function whole(properties: object, members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.keys(properties).map((name) => [name, members[name] ?? null]))
 }

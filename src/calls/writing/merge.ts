@@ -126,13 +126,13 @@ export function mergeCall(
     engagementStated: before.engagementStated || change.isEngaged !== undefined,
     completedAt: completionOf(call, before.completedAt ?? times.occurredAt ?? (isImport ? null : now)),
     heardAt:
-      isEndedBySilence || !isHeard ? before.heardAt : call.status === 'live' ? heard(before, now) : null,
+      isEndedBySilence || !isHeard ? before.heardAt : call.status === 'live' ? heardAtOf(before, now) : null,
     ...beside,
   }
 }
 
 /** When something was last heard of a call of which something has arrived, to the minute. */
-export function heard({ heardAt }: { heardAt: number | null }, now: number): number {
+export function heardAtOf({ heardAt }: { heardAt: number | null }, now: number): number {
   return heardAt === null || Math.abs(now - heardAt) >= heardEveryMs ? now : heardAt
 }
 

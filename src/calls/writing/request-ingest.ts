@@ -26,7 +26,6 @@ export class RequestIngest {
     return call
   }
 
-  /** As `Ingest.putAll`. */
   async putAll(
     projectId: number,
     inputs: Parameters<Ingest['putAll']>[1],

@@ -12,7 +12,7 @@ import {
 } from '../document.ts'
 import type { CallWords } from '../finding/call-words.ts'
 import { type CallChange, transcriptTurnsMax } from '../schemas.ts'
-import { checkChange, eventTimes, heard, onlyTurn } from './merge.ts'
+import { checkChange, eventTimes, heardAtOf, onlyTurn } from './merge.ts'
 import type { Redactions } from './redaction.ts'
 
 /** After so many appends, the whole document is written again. Only that takes longer the longer the call is. */
@@ -86,7 +86,7 @@ export class TurnAppender {
     const servedUpdatedAt = new Date(updatedAt ?? time).toISOString()
     const document = appended(call.document, turns, servedUpdatedAt)
     if (document.length + call.detailsBytes > config.callBytesMax) return null
-    const heardAt = heard(call, time)
+    const heardAt = heardAtOf(call, time)
     const newWords = words.of({ ...wordless, transcript: appendTranscript.turns })
     const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
     // Matches only if this batch has written the head.

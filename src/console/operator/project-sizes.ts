@@ -2,7 +2,7 @@ import { asc, desc, isNull, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { projects } from '../../db/schema.ts'
 
-/** Those with the most calls are measured. */
+/** Only the projects with the most calls are measured. */
 const projectsMax = 200
 /** Rows are counted up to here. */
 const countedMax = 100_000
@@ -14,11 +14,11 @@ export interface ProjectSize {
   id: string
   name: string
   calls: number
-  /** At most `countedMax`, then there are more. The same for the next two. */
+  /** Up to `countedMax`, then there are more. The next two likewise. */
   items: number
   chunks: number
   recordings: number
-  /** Of calls and knowledge: an estimate from the newest ones. */
+  /** Calls and knowledge, estimated from the newest ones. */
   textBytes: number
   recordingBytes: number
 }

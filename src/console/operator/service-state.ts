@@ -31,7 +31,7 @@ export interface KeyUse {
   requests: number
 }
 
-/** The service, as whoever runs it wants to know it. Times are ISO 8601, UTC. */
+/** The service, as whoever runs it wants to know it. */
 export interface ServiceAnswer {
   version: string
   startedAt: string
@@ -149,7 +149,7 @@ export class ServiceState {
   }
 }
 
-/** Of the database file and its log. */
+/** Returns the bytes of the database file and its log. */
 async function bytesOf(file: string): Promise<number> {
   const sizes = await Promise.all(
     [file, `${file}-wal`].map((path) =>

@@ -6,7 +6,7 @@ import { createChunkSegment, ownWords, segmentOf, segmentTable } from '../../db/
 interface WordRowsOptions {
   itemSeq: number | SQL
   segment: number
-  /** From `toChunkRows`. */
+  /** What `toChunkRows` returns. */
   words: string
   /** Which of the item's chunks; all of them by default. */
   where?: SQL

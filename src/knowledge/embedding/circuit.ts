@@ -15,7 +15,7 @@ import { unlessAborted } from './unless-aborted.ts'
 
 const failuresInRowMax = 5
 const retriesMax = 2
-/** Longer waits are left to the caller. */
+/** The caller waits longer than this itself. */
 const retryAfterMsMax = 2_000
 /** The delay to report while another request tests whether the provider works again. */
 const trialMs = 1_000
@@ -107,7 +107,7 @@ export class Circuit {
   }
 }
 
-/** Not after a timeout: the next try has half of the texts, or is the caller's. */
+/** Returns false after a timeout: the next try has half of the texts, or is the caller's. */
 function isRetriable({ isTransient, kind }: RequestFailure): boolean {
   return isTransient && kind !== 'timeout'
 }

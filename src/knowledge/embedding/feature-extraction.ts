@@ -23,7 +23,7 @@ export function featureExtraction(options: FeatureExtractionOptions) {
   const client = new InferenceClient(options.token ?? undefined)
   const fetch = checkedFetch(options.fetch)
   return {
-    /** Without user, password and query, which may be secrets. */
+    /** Leaves out user, password and query, which may be secrets. */
     destination: url.origin + url.pathname,
     /** The provider's answer, unchecked. @throws RequestFailure */
     async request(inputs: string[], signal: AbortSignal): Promise<unknown> {

@@ -22,7 +22,6 @@ export interface HuggingFaceOptions extends Partial<CircuitOptions> {
 }
 
 const batchTextsMax = 32
-/** So many texts are in the first request. */
 const batchTextsFirst = 8
 const requestsMin = 2
 const requestsMax = 8
@@ -157,7 +156,7 @@ class BatchSize {
     this.#texts = Math.max(1, Math.min(this.#texts, textCount >> 1))
   }
 
-  /** More texts than the server takes at once. */
+  /** Notes that the server takes fewer texts at once. */
   noteRefusal(textCount: number): void {
     this.#max = Math.max(1, Math.min(this.#max, textCount >> 1))
     this.#texts = Math.min(this.#texts, this.#max)

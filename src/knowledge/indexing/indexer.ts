@@ -138,7 +138,7 @@ export class Indexer {
     const failures: unknown[] = []
     try {
       while (!this.#job.signal.aborted && failures.length === 0) {
-        const heldBefore = [...this.#leases.heldIn(projectId)]
+        const leasedBefore = [...this.#leases.labelsIn(projectId)]
         for (const batch of await this.#takeDue(projectId, [...underWay.values()])) {
           const embedding = this.#embed(projectId, batch)
             .catch((error) => void failures.push(error))
@@ -147,7 +147,7 @@ export class Indexer {
         }
         if (underWay.size === 0) {
           // Other processes have embedded or deleted these chunks.
-          this.#leases.release(projectId, heldBefore)
+          this.#leases.release(projectId, leasedBefore)
           await this.#settleOthers(projectId)
           break
         }
@@ -164,7 +164,7 @@ export class Indexer {
     const { batchTextsMax } = this.#parts.embedder
     const batchesMax = this.#parts.embedder.batchesAtOnce - underWay.length
     if (batchesMax <= 0) return []
-    const ownLabels = this.#leases.heldIn(projectId)
+    const ownLabels = this.#leases.labelsIn(projectId)
     const now = this.#parts.now()
     const farthest = now + waitMsMax
     const rows = await this.#store(projectId).read.all<PendingChunk>(sql`
@@ -226,17 +226,17 @@ export class Indexer {
     const bytes = (vectors[0]?.length ?? 0) * Float32Array.BYTES_PER_ELEMENT
     const vectorBytes = Buffer.concat(vectors.map((v) => Buffer.from(v.buffer, v.byteOffset, v.byteLength)))
     const labels = JSON.stringify(labelsOf(batch))
-    const { raised, written } = await write.batch({
+    const { raised, embedded } = await write.batch({
       raised: write.all<{ version: number }>(sql`
         update ${projects} set knowledge_version = knowledge_version + 1 where id = ${projectId}
         returning knowledge_version as version`),
-      written: write.all<{ label: number }>(sql`
+      embedded: write.all<{ label: number }>(sql`
         update ${chunks} set embedding = substr(${vectorBytes}, key * ${bytes} + 1, ${bytes}),
           embedding_space = ${this.#parts.embedder.space}, attempts = 0, refusals = 0,
           next_attempt_at = null, last_error = null, leased_until = null
         from json_each(${labels}) where label = value and +project_id = ${projectId} returning label`),
     })
-    await this.addToIndex(projectId, labelsOf(written), raised[0]?.version)
+    await this.addToIndex(projectId, labelsOf(embedded), raised[0]?.version)
   }
 
   async #postpone(projectId: number, batch: PendingChunk[], error: unknown): Promise<void> {

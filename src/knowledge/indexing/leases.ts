@@ -18,30 +18,30 @@ interface LeasesParts {
 /** The chunks that this process holds a lease on. No other process embeds them meanwhile. */
 export class Leases {
   readonly #parts: Core & LeasesParts
-  /** Labels by project. */
-  readonly #held = new Map<number, Set<number>>()
+  /** The labels by project. */
+  readonly #labels = new Map<number, Set<number>>()
 
   constructor(core: Core, parts: LeasesParts) {
     this.#parts = { ...core, ...parts }
   }
 
-  /** The labels held in a project. */
-  heldIn(projectId: number): Set<number> {
-    const labels = this.#held.get(projectId) ?? new Set()
-    this.#held.set(projectId, labels)
+  /** Returns the labels that this process has leased in a project. */
+  labelsIn(projectId: number): Set<number> {
+    const labels = this.#labels.get(projectId) ?? new Set()
+    this.#labels.set(projectId, labels)
     return labels
   }
 
   /** Remembers chunks that this process has stored with a lease. */
   hold(projectId: number, labels: readonly number[]): void {
-    const ownLabels = this.heldIn(projectId)
+    const ownLabels = this.labelsIn(projectId)
     if (ownLabels.size + labels.length > heldMax) return
     for (const label of labels) ownLabels.add(label)
   }
 
   /** Leases those of the chunks that no process holds. When several processes try, one gets each chunk. */
   async take(projectId: number, labels: readonly number[]): Promise<void> {
-    const ownLabels = this.heldIn(projectId)
+    const ownLabels = this.labelsIn(projectId)
     const free = labels.filter((label) => !ownLabels.has(label))
     if (free.length === 0) return
     const now = this.#parts.now()
@@ -59,7 +59,7 @@ export class Leases {
   }
 
   release(projectId: number, labels: Iterable<number>): void {
-    const ownLabels = this.heldIn(projectId)
+    const ownLabels = this.labelsIn(projectId)
     for (const label of labels) ownLabels.delete(label)
   }
 
@@ -76,7 +76,7 @@ export class Leases {
     try {
       await store(projectId).write.run(sql`
         update ${chunks} set leased_until = ${now() + leaseMs} where label in (
-          select value from json_each(${JSON.stringify([...this.heldIn(projectId)])}))
+          select value from json_each(${JSON.stringify([...this.labelsIn(projectId)])}))
           and embedding_space is null and leased_until is not null`)
     } catch {
       // The project was deleted, or another process may embed the chunks as well, which does no harm.

@@ -10,7 +10,7 @@ import { TimeSlices } from '../../threads/time-slices.ts'
 import type { Questions } from './questions.ts'
 import { wordingOf } from './wording.ts'
 
-/** Each of them is asked after every change of knowledge. */
+/** All are asked after every change of knowledge. */
 const goldenMax = 200
 
 /** A question to keep, with the item that answers it. */
@@ -33,7 +33,6 @@ export interface GoldenQuestion {
   item: { id: string; name: string } | null
   /** The call whose caller's words these are: they are erased with it. Null for a person's own words. */
   callId: string | null
-  /** ISO 8601, UTC. */
   createdAt: string
   createdBy: string | null
 }
@@ -53,7 +52,7 @@ export class GoldenQuestions {
     this.#parts = { ...core, ...parts }
   }
 
-  /** All of them, the newest first. `seq` is the row number. */
+  /** Returns all of them, the newest first. `seq` is the row number. */
   async list(projectId: number): Promise<(GoldenQuestion & { seq: number })[]> {
     const rows = await this.#parts.store(projectId).read.all<{
       seq: number

@@ -9,7 +9,7 @@ const passageCharsMax = 1_200
 
 /** A passage that a question found. */
 export interface FoundPassage {
-  /** From 1. */
+  /** The best has rank 1. */
   rank: number
   position: number
   /** Null once it is deleted. */
@@ -21,7 +21,7 @@ export interface FoundPassage {
   changedAt: string | null
 }
 
-/** Each passage of an answer, as the id of its item and its position. */
+/** Returns each passage of an answer as the id of its item and its position. */
 export function pairsOf({ data }: Pick<SearchAnswer, 'data'>): [itemId: string, position: number][] {
   return data.map(({ itemId, position }) => [itemId, position])
 }

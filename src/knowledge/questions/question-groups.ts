@@ -29,12 +29,11 @@ export interface TimesFound {
 
 /** Questions of one wording. */
 export interface AskedQuestion {
-  /** The wording's. */
+  /** The id of the wording. */
   id: string
-  /** As it was last asked. */
+  /** The question as it was last asked. */
   query: string
   count: number
-  /** ISO 8601, UTC. */
   lastAt: string
   /** The call in which it was last asked, if known. */
   callId: string | null
@@ -61,7 +60,7 @@ export interface QuestionDetail extends AskedQuestion {
   askings: { at: string; callId: string | null; coverage: number | null }[]
 }
 
-/** Of a wording, as `#judged` makes them. */
+/** Columns of a wording, as `#judged` makes them. */
 const columns = {
   id: sql<string>`id`,
   query: sql<string>`query`,

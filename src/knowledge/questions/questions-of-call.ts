@@ -9,10 +9,9 @@ const questionsMax = 100
 
 /** A question that was asked during a call, and what it found then. */
 export interface QuestionOfCall {
-  /** The wording's. */
+  /** The id of the wording. */
   id: string
   query: string
-  /** ISO 8601, UTC. */
   at: string
   coverage: number | null
   mark: 'answered' | 'not_answered' | 'dismissed' | null

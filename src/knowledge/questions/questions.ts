@@ -192,7 +192,7 @@ export class Questions {
   async #writeSome(batch: readonly Question[]): Promise<void> {
     const { write, recordHash } = this.#parts
     try {
-      const recorded = await this.#keptOf(batch)
+      const recorded = await this.#toRecord(batch)
       if (recorded.length === 0) return
       const rows = recorded.map(({ projectId, at, callId, query, coverage, hits }) => {
         const hash = callId === null ? '' : recordHash(projectId, 'call', callId)
@@ -216,7 +216,7 @@ export class Questions {
   }
 
   /** The questions of projects that keep them, redacted by the project's settings. */
-  async #keptOf(batch: readonly Question[]): Promise<Question[]> {
+  async #toRecord(batch: readonly Question[]): Promise<Question[]> {
     const redactors = new Map<number, RedactText>()
     for (const projectId of new Set(batch.map((question) => question.projectId))) {
       // A project that was deleted meanwhile keeps nothing.

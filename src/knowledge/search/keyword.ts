@@ -202,7 +202,7 @@ interface Choice {
   atLeast: number
 }
 
-/** As many of the rarest terms as a ranked query may have. */
+/** Returns as many of the rarest terms as a ranked query may have. */
 function rarestOf(
   byRarity: readonly Term[],
   chunksWith: TermCounts['chunksWith'],

@@ -13,14 +13,14 @@ export interface ScoredPassage {
 }
 
 export interface MergedPassage extends ScoredPassage {
-  /** Of the chunks that were merged. */
+  /** Labels of the chunks that were merged. */
   labels: number[]
 }
 
 /** The consecutive chunks of one section that become one passage. */
 interface Group {
   score: number
-  /** By position. */
+  /** The passages by position. */
   passages: Passage[]
 }
 

@@ -22,7 +22,7 @@ export class PassageWords {
   readonly #byLabel = new Map<number, WordedPassage>()
   #words = 0
 
-  /** About how much memory they take. */
+  /** Returns about how much memory they take. */
   get bytes(): number {
     return this.#words * bytesPerWord + this.#byLabel.size * bytesPerPassage + this.forms.size * bytesPerForm
   }

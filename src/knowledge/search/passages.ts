@@ -46,7 +46,7 @@ const queries = preparedQueries((db) => ({
 
 /** Passages as they are stored at one moment. */
 interface StoredPassages {
-  /** In the order of the labels. Labels of other projects are left out. */
+  /** The passages in the order of the labels, without labels of other projects. */
   passages: Passage[]
   /** The last change of the project that replaced chunks of an item by others. */
   replacedSeq: number

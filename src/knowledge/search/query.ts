@@ -5,7 +5,7 @@ const termsMax = 64
 
 /** A word of a query in all its forms, or a pair of characters of a script without spaces. */
 export interface Term {
-  /** As it is written where it first occurs. */
+  /** The word as it is written where it first occurs. */
   text: string
   folded: string
   stem: string

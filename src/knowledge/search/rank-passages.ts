@@ -5,8 +5,8 @@ import { type Mentions, matchedTermsMax, TermMatcher } from './term-matcher.ts'
 import type { WordForms } from './word-forms.ts'
 
 /**
- * How much each kind of evidence counts beside BM25 over the text. Other values were tried on all question sets: near
- * these, none changes much.
+ * How much each kind of evidence counts beside BM25 over the text. `bun run bench:ranking` tries other values on all
+ * question sets: near these, none changes much.
  */
 export const rankWeights = {
   /** BM25's k1: how much further occurrences of a term add. */
@@ -59,7 +59,7 @@ interface Reading {
 
 /** What decides the order of passages, before it is weighed. */
 export interface Evidence {
-  /** Of each term, as BM25's inverse document frequency. */
+  /** The rarity of each term: BM25's inverse document frequency. */
   rarities: number[]
   neighbours: Neighbours[]
   readings: Reading[]
@@ -67,7 +67,7 @@ export interface Evidence {
 
 /** Passages in the order of their words. */
 export interface RankedPassages {
-  /** Best first. */
+  /** Labels, the best first. */
   labels: number[]
   /** How much of the query each covers: 0 to 1. */
   coverages: number[]
@@ -140,7 +140,7 @@ export interface WeighedPassage {
   weight: number
 }
 
-/** Best first. */
+/** Returns the passages, the best first. */
 export function weighEvidence(
   { rarities, neighbours, readings }: Evidence,
   weights: RankWeights,

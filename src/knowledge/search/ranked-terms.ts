@@ -22,7 +22,7 @@ const rarityMin = 1e-6
 
 /** The labels of the chunks that have a term, with the term's rank in each: the lower, the better. */
 interface TermRanks {
-  /** Of the project's chunks that they were read from. */
+  /** The version of the project's chunks that they were read from. */
   version: string
   labels: Uint32Array
   ranks: Float64Array

@@ -39,7 +39,6 @@ interface SearchParts {
   index: VectorIndex
 }
 
-/** Milliseconds of a monotonic clock. */
 const now = () => performance.now()
 
 /** Finds passages for an agent during a call, by meaning and by words, within a deadline. */
@@ -47,7 +46,7 @@ export class Search {
   readonly #parts: Core & SearchParts
   readonly #keyword: KeywordSearch
   readonly #queryVectors: QueryVectors
-  /** By project: the last replacement of chunks that a search has seen. */
+  /** The last replacement of chunks that a search has seen, by project. */
   readonly #replacedSeqs = new LRUCache<number, number>({ max: projectsMax })
   #underWay = 0
 

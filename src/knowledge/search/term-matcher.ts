@@ -33,7 +33,7 @@ interface Meaning {
 export class TermMatcher {
   readonly #termsCount: number
   readonly #meanings: Meaning[] = []
-  /** For each word form: 0, or the place of its meaning, from 1. */
+  /** The place of each word form's meaning, from 1; 0 while it has none. */
   readonly #meaningOf: Uint16Array
 
   /**

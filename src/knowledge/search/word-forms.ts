@@ -29,7 +29,7 @@ interface WordForm {
 
 /** Forms that are not a term, but have to do with it. */
 interface OtherForms {
-  /** Of how many forms they were chosen. */
+  /** How many forms they were chosen from. */
   size: number
   /** Words with its stem. For a single character of a script without spaces: the pairs that begin with it. */
   related: number[]

@@ -22,7 +22,7 @@ const peaksOf: Record<string, (reader: AudioReader) => Promise<Peaks | null>> = 
 
 /** What is known once all of a recording was read. */
 export interface AudioPeaks {
-  /** As `Peaks.toBytes`; empty if the file cannot be decoded. */
+  /** What `Peaks.toBytes` returns; empty if the file cannot be decoded. */
   peaks: Uint8Array
   length: AudioLength
 }

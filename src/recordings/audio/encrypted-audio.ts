@@ -6,7 +6,7 @@ import { decryptRange, frameBytes } from '../frames.ts'
 export interface EncryptedAudio {
   path: string
   key: Uint8Array
-  /** Of the recording, not of its file. */
+  /** The length of the recording, not of its file. */
   bytes: number
   /** One of those of `media-type.ts`. */
   contentType: string

@@ -39,7 +39,7 @@ async function flacLength(reader: AudioReader): Promise<AudioLength> {
   return { durationSeconds: seconds, channels: Number((packed >> 41n) & 7n) + 1 }
 }
 
-/** Of MP3, after its tag, and WebM. */
+/** Reads the length of MP3, after its tag, and of WebM. */
 async function lengthInStart(reader: AudioReader, contentType: string): Promise<AudioLength> {
   const start = tagBytes(await reader.read(0, 10))
   const window = await reader.read(start, start + windowBytes)

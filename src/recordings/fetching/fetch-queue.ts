@@ -28,7 +28,6 @@ export interface FetchRequest {
 export interface Due {
   seq: number
   projectId: number
-  /** The call's. */
   id: string
   sourceId: string | null
   /** The address in the event, unless it has expired; without a source the call's `recordingUrl`. */
@@ -100,7 +99,7 @@ export class FetchQueue {
     ])
   }
 
-  /** When the next one is due; null if none waits. */
+  /** Returns when the next one is due; null if none waits. */
   async nextDueAt(): Promise<number | null> {
     return (await queries(this.#parts.read).nextDueAt.get())?.dueAt ?? null
   }

@@ -9,7 +9,7 @@ import { FetchFailure, nextAttempt } from './failure.ts'
 import type { Due, FetchQueue } from './fetch-queue.ts'
 
 const fetchesMax = 4
-/** In all, so that requests have most of the machine. */
+/** All fetches share these, so that requests have most of the machine. */
 const bytesPerSecondMax = 16_777_216
 const idleMsDefault = 30_000
 /** One that takes longer would keep others waiting. */
@@ -44,7 +44,7 @@ export interface FetcherParts {
 export class RecordingFetcher {
   readonly #parts: Core & FetcherParts
   readonly #job: Job<Due>
-  /** By `performance.now()`, when the next bytes may be taken. */
+  /** When the next bytes may be taken, by `performance.now()`. */
   #readyAt = 0
 
   constructor(core: Core, parts: FetcherParts) {

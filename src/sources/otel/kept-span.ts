@@ -10,7 +10,7 @@ export interface Span {
   scope: string
   /** The resource's `service.name`. */
   service: string | undefined
-  /** Those of the resource, and its version: see `userSpansOf`. */
+  /** Attributes of the resource, and its version: see `userSpansOf`. */
   userAttributes: ReadonlyMap<string, AttributeValue>
   name: string
   startMs: number
@@ -67,7 +67,7 @@ export const modelUsage: KeptAttributes = {
 /** The attributes to keep: our name for each, and its names in spans. The first one that a span has counts. */
 export type KeptAttributes = Readonly<Record<string, readonly string[]>>
 
-/** Before the key of a member of the call's metadata. */
+/** Precedes the key of a member of the call's metadata. */
 export const metadataPrefix = 'callbook.metadata.'
 /** Attributes that users set on a resource or on any span, since neither framework has them. */
 const userAttribute =

@@ -34,7 +34,7 @@ const agentTurn: KeptAttributes = {
   generations: ['lk.generation_count'],
 }
 const version = { version: ['service.version', 'lk.deployment_id'] }
-/** By the name of the span. */
+/** Attributes by the name of the span. */
 const keptAttributes: Readonly<Record<string, KeptAttributes>> = {
   session_start: version,
   user_turn: {
@@ -301,7 +301,7 @@ function within<Each extends KeptSpan>(
   return spans.filter(({ startMs }) => startMs >= fromMs && startMs < untilMs)
 }
 
-/** From the first start to the last end; undefined without spans. */
+/** Returns the seconds from the first start to the last end; undefined without spans. */
 function secondsOf(spans: readonly KeptSpan[]): number | undefined {
   const endMs = spans.reduce((newest, span) => Math.max(newest, span.endMs), 0)
   return spans[0] && (endMs - spans[0].startMs) / 1_000

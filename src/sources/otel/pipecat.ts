@@ -28,7 +28,7 @@ const answersMax = 10
 const answerCharsMax = 6_000
 /** How much of a spoken text is looked for. */
 const spokenCharsMax = 100
-/** By the name of the span. */
+/** Attributes by the name of the span. */
 const keptAttributes: Readonly<Record<string, KeptAttributes>> = {
   conversation: { conversation: ['conversation.id'], version: ['service.version'] },
   turn: {
@@ -252,7 +252,7 @@ function textIn(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-/** None if an exporter's limit has cut the input off. */
+/** Returns no messages if an exporter's limit has cut the input off. */
 function messagesOf(input: unknown): Record<string, unknown>[] {
   return objectsIn(jsonOf(String(input ?? '[]')))
 }

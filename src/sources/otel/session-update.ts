@@ -54,7 +54,7 @@ interface SessionParts {
   own?: string | undefined
   agent: string | undefined
   usage: EventUsage[]
-  /** In any order. */
+  /** The events, in any order. */
   events: SessionEvent[]
   /** The spans with the latency of a turn. */
   turns: readonly KeptSpan[]

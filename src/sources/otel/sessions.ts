@@ -328,10 +328,10 @@ function* sessionsIn(spans: readonly Span[]): Work<Map<string, Session>> {
   const sessions = new Map<string, Session>()
   for (const span of spans) {
     yield
-    const framework = Object.entries(frameworks).find(([, { scopes }]) => scopes.includes(span.scope))
-    const extra = { ...framework?.[1].keptOf(span), ...userSpansOf(span) }
+    const match = Object.entries(frameworks).find(([, { scopes }]) => scopes.includes(span.scope))
+    const extra = { ...match?.[1].keptOf(span), ...userSpansOf(span) }
     if (Object.keys(extra).length === 0) continue
-    addTo(sessions, { ...newSession(span.traceId, framework?.[0] ?? ''), extra, count: 1 })
+    addTo(sessions, { ...newSession(span.traceId, match?.[0] ?? ''), extra, count: 1 })
   }
   return sessions
 }

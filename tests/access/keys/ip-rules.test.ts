@@ -6,7 +6,7 @@ import {
   parseAddress,
   validateIpEntries,
 } from '../../../src/access/keys/ip-rules.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 
 function allows(entries: string[], address: string | null): boolean {
   return compileIpRules(entries).allows(address)
@@ -208,7 +208,7 @@ describe('address', () => {
         const hasPort = /^[0-9.]+:[0-9]+$/.test(candidate)
         if (!hasPort) expect(parseAddress(candidate) !== null).toBe(isIP(candidate) !== 0)
       }),
-      { numRuns: 5000 },
+      runs(2_000),
     )
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (any) => void parseAddress(any)))
   })
@@ -277,7 +277,7 @@ describe('against a slow reference', () => {
           for (const spelling of spellings({ bits })) expect(allows([entry], spelling)).toBe(expected)
         }
       }),
-      { numRuns: 5000 },
+      runs(2_000),
     )
   })
 })

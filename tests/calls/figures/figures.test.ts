@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Call, CallChange, CallDetails, Review } from '../../../src/calls/schemas.ts'
 import { escapeValue } from '../../../src/text/values.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { startService, type TestProject } from '../../support/service.ts'
 import { putCalls } from '../put-calls.ts'
 import { evaluationOf, isListed, type KnownCall, shownOf } from '../rules.ts'
 
 setDefaultTimeout(240_000)
 const service = await startService()
-afterAll(() => service.stop())
 
 type Query = Record<string, string[]>
 const few = <Value>(...values: readonly Value[]) => fc.constantFrom(...values)
@@ -164,7 +163,7 @@ describe('figures', () => {
           }
         }
       }),
-      { numRuns: 100, interruptAfterTimeLimit: 200_000, markInterruptAsFailure: true },
+      { ...runs(35), interruptAfterTimeLimit: 200_000, markInterruptAsFailure: true },
     )
   })
 

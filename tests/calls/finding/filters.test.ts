@@ -4,7 +4,7 @@ import { CallFinder } from '../../../src/calls/finding/find-calls.ts'
 import { timeOrders } from '../../../src/calls/finding/place.ts'
 import type { Call, CallChange } from '../../../src/calls/schemas.ts'
 import { escapeValue } from '../../../src/text/values.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { startService } from '../../support/service.ts'
 import { putCalls } from '../put-calls.ts'
 import { isListed, isFound as isSaid, type KnownCall, wordsSaid } from '../rules.ts'
@@ -177,7 +177,7 @@ describe('a list of calls', () => {
             isOver = expected.length < limit
           }
         }),
-        { numRuns: 40, interruptAfterTimeLimit: propertyTimeoutMs / 2, markInterruptAsFailure: true },
+        { ...runs(25), interruptAfterTimeLimit: propertyTimeoutMs / 2, markInterruptAsFailure: true },
       )
     },
     propertyTimeoutMs,

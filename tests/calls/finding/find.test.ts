@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import type { CallQuery } from '../../../src/calls/finding/call-query.ts'
 import { readWordQuery } from '../../../src/calls/finding/word-query.ts'
 import type { CallRow, CallRows } from '../../../src/calls/reading/call-rows.ts'
@@ -6,14 +6,13 @@ import { findMatch } from '../../../src/calls/reading/text-match.ts'
 import type { CallChange } from '../../../src/calls/schemas.ts'
 import { AppError } from '../../../src/errors.ts'
 import { foldText, wordsOf } from '../../../src/text/words.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { startService } from '../../support/service.ts'
 import { putCalls, said } from '../put-calls.ts'
 import { isFound, wordsSaid } from '../rules.ts'
 
 type Input = CallChange & { id: string }
 const service = await startService()
-afterAll(() => service.stop())
 
 async function projectWith(inputs: Input[]): Promise<number> {
   const { projectId } = await service.mintProject()
@@ -136,7 +135,7 @@ describe('a page of calls', () => {
 
   test('of a project without calls is empty', async () => {
     const { projectId } = await service.mintProject()
-    for (const filters of [{}, { text: 'hello' }, { status: 'live' }]) {
+    for (const filters of [{}, { text: 'hello' }, { status: 'live' }])
       expect(await find(projectId, filters)).toEqual({
         data: [],
         nextCursor: null,
@@ -144,7 +143,6 @@ describe('a page of calls', () => {
         totalMax: 10_000,
         foundBy: 'text' in filters ? 'words' : null,
       })
-    }
   })
 
   test('has the first 300 characters of a summary, however it is escaped', async () => {
@@ -159,9 +157,8 @@ describe('a page of calls', () => {
       summaries.map((summary, n) => ({ id: `${n}`, createdAt: at(9 - n), summary })),
     )
     const { data } = await find(projectId, {})
-    for (const [n, summary] of summaries.entries()) {
+    for (const [n, summary] of summaries.entries())
       expect(data[n]?.summary).toBe(summary.slice(0, 300).toWellFormed())
-    }
   })
 
   test('is followed by others until all were there, of calls of one moment by id', async () => {
@@ -344,49 +341,15 @@ describe('filters', () => {
       'evaluation',
       'text',
     ])
-    for (const limit of ['201', '-1', '1.5', '1e2', ' 5', '0x10']) {
+    for (const limit of ['201', '-1', '1.5', '1e2', ' 5', '0x10'])
       expect(await problemsOf({ limit })).toEqual(['limit'])
-    }
     const forged = [`${Date.now()}..a b`, '1.2', '-5..a', `1..${'a'.repeat(129)}`, 'NaN..a']
-    for (const text of forged) {
+    for (const text of forged)
       expect(await problemsOf({ cursor: Buffer.from(text).toString('base64url') })).toEqual(['cursor'])
-    }
   })
 })
 
 describe('the total', () => {
-  test('is exact, with filters up to 10,000', async () => {
-    const projectId = await projectWith(
-      Array.from({ length: 12_600 }, (_, n) => ({
-        id: `${n}`,
-        createdAt: at(n),
-        status: 'completed',
-        evaluation: n < 10_000 ? 'success' : n < 12_000 ? 'fail' : null,
-        ...said(n < 1_000 ? 'early bird' : n < 12_599 ? 'late bird' : 'last bird'),
-      })),
-    )
-    const totalOf = async (filters: CallQuery) => (await find(projectId, filters)).total
-    expect(await totalOf({})).toBe(12_600)
-    expect(await totalOf({ evaluation: 'success' })).toBe(10_000)
-    expect(await totalOf({ evaluation: ['success', 'fail'] })).toBeNull()
-    expect(await totalOf({ status: 'completed' })).toBeNull()
-    expect(await totalOf({ status: 'completed', minDuration: '0', order: '-duration' })).toBeNull()
-    expect(await totalOf({ status: 'completed', evaluation: 'fail' })).toBe(2_000)
-    expect(await totalOf({ minDuration: '0' })).toBeNull()
-    expect(await totalOf({ from: at(2_600) })).toBe(10_000)
-    expect(await totalOf({ from: at(2_599) })).toBeNull()
-    expect(await totalOf({ text: 'bird' })).toBeNull()
-    expect(await totalOf({ text: 'early' })).toBe(1_000)
-    expect(await totalOf({ text: 'late' })).toBeNull()
-    expect(await totalOf({ text: 'last' })).toBe(1)
-    expect(await totalOf({ text: 'bird', evaluation: 'success' })).toBe(10_000)
-    expect(await totalOf({ text: 'late', evaluation: ['success', 'fail'] })).toBeNull()
-    expect(await totalOf({ text: 'late', status: 'completed', minDuration: '0', evaluation: 'fail' })).toBe(
-      2_000,
-    )
-    expect(await totalOf({ text: 'bird', to: at(7) })).toBe(7)
-  })
-
   test('stays on the pages after the first', async () => {
     const projectId = await projectWith(
       Array.from({ length: 12 }, (_, n) => ({ id: `${n}`, createdAt: at(n), ...said('hello') })),
@@ -428,9 +391,8 @@ describe('a text', () => {
       'canc',
       'subscription cancel',
       'subscribtion'.slice(0, 6),
-    ]) {
+    ])
       expect([text, await idsOf(projectId, { text })]).toEqual([text, ['cancel']])
-    }
     expect(await idsOf(projectId, { text: 'canc subscriptions' })).toEqual([])
     expect(await idsOf(projectId, { text: 'bus' })).toEqual(['business', 'bus'])
     expect(await idsOf(projectId, { text: 'happines' })).toEqual(['happy'])
@@ -480,9 +442,8 @@ describe('a text', () => {
       'near NOT words',
     ]
     for (const text of all) expect([text, await idsOf(projectId, { text })]).toEqual([text, ['a']])
-    for (const text of ['NEAR(plain)', 'plain OR near', 'plain AND near', '*', '""', '-', '(', '🎂', '   ']) {
+    for (const text of ['NEAR(plain)', 'plain OR near', 'plain AND near', '*', '""', '-', '(', '🎂', '   '])
       expect([text, await idsOf(projectId, { text })]).toEqual([text, []])
-    }
   })
 
   test('is found in a word of any length', async () => {
@@ -541,16 +502,18 @@ describe('a text', () => {
       "it's",
     ]
     const random = createRandom(7)
-    const inputs = Array.from({ length: 3_000 }, (_, n) => ({
+    const inputs = Array.from({ length: 1_000 }, (_, n) => ({
       id: `c${n}`,
       createdAt: at(Math.floor(random() * 900)),
       evaluation: random() < 0.05 ? 'rare' : 'success',
       summary: random() < 0.3 ? pick(vocabulary, random) : null,
       // Words that only the oldest have, and words that all have.
-      ...said(`${n % 500 === 0 ? 'seldom' : ''} the ${pick(vocabulary, random)}`, pick(vocabulary, random)),
+      ...said(`${n % 200 === 0 ? 'seldom' : ''} the ${pick(vocabulary, random)}`, pick(vocabulary, random)),
     }))
     const projectId = await projectWith(inputs)
-    const ordered = inputs.toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
+    const ordered = inputs
+      .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
+      .map((call) => ({ ...call, said: wordsSaid(call) }))
     for (const text of [
       ...vocabulary,
       'the bus',
@@ -565,7 +528,7 @@ describe('a text', () => {
       for (const filters of [{}, { evaluation: 'rare' }]) {
         const expected = ordered.filter(
           (call) =>
-            isFound(wordsSaid(call), text) && (!filters.evaluation || call.evaluation === filters.evaluation),
+            isFound(call.said, text) && (!filters.evaluation || call.evaluation === filters.evaluation),
         )
         const rows = await walk(projectId, { ...filters, text, limit: '200' })
         expect([text, rows.map(({ id }) => id)]).toEqual([text, expected.map(({ id }) => id)])
@@ -588,7 +551,7 @@ describe('a text', () => {
         if (found) expect(found.match?.ranges.length).toBeGreaterThan(0)
         await service.services.calls.delete(projectId, id)
       }),
-      { numRuns: 80 },
+      runs(30),
     )
   })
 })

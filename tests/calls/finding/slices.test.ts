@@ -3,7 +3,7 @@ import { readCallSearch } from '../../../src/calls/finding/call-query.ts'
 import { CallFinder } from '../../../src/calls/finding/find-calls.ts'
 import { slicesOf } from '../../../src/calls/finding/scan.ts'
 import { readRows } from '../../../src/db/store.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { startService } from '../../support/service.ts'
 import { putCalls } from '../put-calls.ts'
 
@@ -66,6 +66,6 @@ test('slices have each call that is found once, and no other', async () => {
       const found = await finder.places(calls.length + 1)
       expect(sliced.sort((a, b) => a - b)).toEqual(found.map(({ seq }) => seq).sort((a, b) => a - b))
     }),
-    { numRuns: 100 },
+    runs(40),
   )
 })

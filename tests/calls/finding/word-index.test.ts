@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { CallWords } from '../../../src/calls/finding/call-words.ts'
@@ -13,11 +13,7 @@ import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
 import { until } from '../../support/until.ts'
 import { putCalls, said } from '../put-calls.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ env: { ERASE_WITHIN_MS: '1000' } })
-})
-afterAll(() => service.stop())
+const service = await startService({ env: { ERASE_WITHIN_MS: '1000' } })
 
 async function idsOf({ services }: TestService, projectId: number, text: string): Promise<string[]> {
   return (await services.calls.rows(projectId, { text })).data.map(({ id }) => id)
@@ -100,11 +96,10 @@ describe("a call's words", () => {
     await service.services.wordBacklog.finish()
     expect(await idsOf(service, projectId, 'turn499')).toEqual(['long'])
     const before = await originsOf(projectId)
-    for (let n = 500; n < 520; n++) {
+    for (let n = 500; n < 520; n++)
       await putCalls(service.services, projectId, [
         { id: 'long', appendTranscript: { at: n, turns: [turn(n)] } },
       ])
-    }
     await putCalls(service.services, projectId, [{ id: 'long', status: 'completed' }])
     await service.services.wordBacklog.finish()
     expect(await callsBehind(service)).toBe(0)
@@ -246,20 +241,16 @@ describe("a call's words", () => {
     const own = await startService()
     const { projectId } = await own.mintProject()
     const { wordBacklog, database } = own.services
-    try {
-      await putCalls(own.services, projectId, [{ id: 'a', ...said('apples') }])
-      await wordBacklog.finish()
-      for (let again = 0; again < 2; again++) expect(await idsOf(own, projectId, 'apples')).toEqual(['a'])
-      const gone = ['calls', 'call_segments', 'word_removals'].map(
-        (table) => sql`delete from ${sql.raw(table)}`,
-      )
-      for (const statement of [...gone, ...dropSegment('call', 0)]) await database.write.run(statement)
-      expect(await idsOf(own, projectId, 'apples')).toEqual([])
-      await putCalls(own.services, projectId, [{ id: 'b', ...said('apples') }])
-      for (let again = 0; again < 2; again++) expect(await idsOf(own, projectId, 'apples')).toEqual(['b'])
-    } finally {
-      await own.stop()
-    }
+    await putCalls(own.services, projectId, [{ id: 'a', ...said('apples') }])
+    await wordBacklog.finish()
+    for (let again = 0; again < 2; again++) expect(await idsOf(own, projectId, 'apples')).toEqual(['a'])
+    const gone = ['calls', 'call_segments', 'word_removals'].map(
+      (table) => sql`delete from ${sql.raw(table)}`,
+    )
+    for (const statement of [...gone, ...dropSegment('call', 0)]) await database.write.run(statement)
+    expect(await idsOf(own, projectId, 'apples')).toEqual([])
+    await putCalls(own.services, projectId, [{ id: 'b', ...said('apples') }])
+    for (let again = 0; again < 2; again++) expect(await idsOf(own, projectId, 'apples')).toEqual(['b'])
   })
 
   test('that a command imports are found by the service beside it', async () => {
@@ -340,7 +331,7 @@ describe('the words of a deleted call', () => {
     const project = await service.mintProject()
     const { projectId } = project
     const [kept, ...gone] = Array.from({ length: 9 }, () => newWord())
-    const filler = Array.from({ length: 300 }, (_, n) => ({
+    const filler = Array.from({ length: 100 }, (_, n) => ({
       id: `filler${n}`,
       ...said(`filler ${newWord()}`),
     }))
@@ -351,7 +342,7 @@ describe('the words of a deleted call', () => {
       await putCalls(service.services, projectId, [{ id: 'kept', duration: Math.random() }])
     }
     await putCalls(service.services, projectId, [
-      { id: 'gone', ...said(...Array.from({ length: 4_000 }, () => `long ${gone[6]} and ${gone[7]}`)) },
+      { id: 'gone', ...said(...Array.from({ length: 1_500 }, () => `long ${gone[6]} and ${gone[7]}`)) },
     ])
     await service.services.wordBacklog.finish()
     const traces = gone.flatMap((word) => tracesOfWord(word))
@@ -367,7 +358,7 @@ describe('the words of a deleted call', () => {
 
   test('are gone from among many, and the others are found as before', async () => {
     const project = await service.mintProject()
-    const calls = Array.from({ length: 200 }, (_, n) => ({ id: `c${n}`, word: newWord() }))
+    const calls = Array.from({ length: 100 }, (_, n) => ({ id: `c${n}`, word: newWord() }))
     for (let start = 0; start < calls.length; start += 20) {
       const batch = calls.slice(start, start + 20).map(({ id, word }) => ({ id, ...said(`call ${word}`) }))
       await putCalls(service.services, project.projectId, batch)

@@ -97,8 +97,7 @@ describe('a list with details=include', () => {
       }
     }
     const headers = { accept: 'application/x-ndjson' }
-    const answer = await heavyProject.fetch('/v1/calls?details=include', { headers })
-    const text = await answer.text()
+    const text = await (await heavyProject.fetch('/v1/calls?details=include', { headers })).text()
     calls.export = exportAll
     expect(text.split('\n')).toHaveLength(31)
     expect(Math.max(...sizes)).toBeLessThan(400_000)

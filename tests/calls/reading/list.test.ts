@@ -6,7 +6,7 @@ import type { Call } from '../../../src/calls/schemas.ts'
 import type { Services } from '../../../src/services/services.ts'
 import { freshFolder } from '../../support/at-end.ts'
 import { openCommand } from '../../support/command.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { expectProblem } from '../../support/problem.ts'
 import { type ServiceProcess, spawnService } from '../../support/process.ts'
 import { startService, type TestProject } from '../../support/service.ts'
@@ -227,7 +227,7 @@ describe('paging', () => {
           ids.push(...idsOf(await pageOf(project, `?limit=${size}&offset=${offset}`)))
         expect(ids).toEqual(calls.map(({ id }) => id))
       }),
-      { numRuns: 40 },
+      runs(20),
     )
   })
 
@@ -242,7 +242,7 @@ describe('paging', () => {
       await create(project, calls)
       let isWriting = true
       const write = async () => {
-        for (let i = 0; i < 60; i++) {
+        for (let i = 0; i < 30; i++) {
           const late = { createdAt: new Date(firstDay + ((i * 37) % 300) * 9_000_001).toISOString() }
           await command.ingest.put(project.projectId, `late-${i}`, late)
           await command.calls.delete(project.projectId, `late-${i}`)
@@ -488,14 +488,14 @@ describe('a page of half a gigabyte', () => {
   test('that clients leave in the middle is let go of', async () => {
     const filesBefore = openFiles()
     let residentMbPeak = 0
-    for (let round = 0; round < 30; round++) {
+    for (let round = 0; round < 12; round++) {
       const leaving = new AbortController()
       const answer = await get({ signal: leaving.signal })
       await answer.body?.getReader().read()
       leaving.abort()
       residentMbPeak = Math.max(residentMbPeak, residentMb())
     }
-    console.log(`30 clients that leave: at most ${Math.round(residentMbPeak)} MB resident`)
+    console.log(`12 clients that leave: at most ${Math.round(residentMbPeak)} MB resident`)
     expect(residentMbPeak).toBeLessThan(residentMbMax)
     await until(() => openFiles() <= filesBefore + 2)
     await expectAnswers()

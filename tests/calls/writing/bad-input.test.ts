@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Call } from '../../../src/calls/schemas.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { expectProblem, type Problem } from '../../support/problem.ts'
 import { startService } from '../../support/service.ts'
 
@@ -217,7 +217,7 @@ test('whatever JSON is put, the answer is 2xx, 400 or 409, and what is refused i
         if (answer.status === 400) expect(JSON.parse(text).errors.length).toBeGreaterThan(0)
       },
     ),
-    { numRuns: 150 },
+    runs(75),
   )
   expect(service.logs.filter(({ msg }) => msg === 'internal')).toEqual([])
 })

@@ -218,35 +218,6 @@ describe('POST /ingest/calls', () => {
     expect(await storedIds(project)).toEqual(['first'])
   })
 
-  test('another form of body is 415, and says what to send', async () => {
-    const project = await service.mintProject()
-    const other = await project.send('POST', '/ingest/calls', { id: 'call-1' })
-    const problem = await expectProblem(other, 'unsupported_media_type')
-    expect(problem.detail).toContain('application/x-ndjson')
-    const headers = { ...ndjson, 'content-encoding': 'gzip' }
-    const zipped = await project.fetch('/ingest/calls', { method: 'POST', body: '{"id":"call-1"}', headers })
-    expect(zipped.status).toBe(415)
-    expect(zipped.headers.get('accept-encoding')).toBe('identity')
-    expect(await storedIds(project)).toEqual([])
-  })
-
-  test('is for ingest keys, and POST /v1/calls says so', async () => {
-    const [project, other] = [await service.mintProject(), await service.mintProject()]
-    const post = (key: string) =>
-      fetch(`${service.url}/ingest/calls`, {
-        method: 'POST',
-        body: '{"id":"call-1"}',
-        headers: { ...ndjson, authorization: `Bearer ${key}` },
-      })
-    await expectProblem(await post(project.key), 'invalid_api_key_format', 'Invalid API key format')
-    expect((await post(other.ingestKey)).status).toBe(200)
-    expect(await storedIds(project)).toEqual([])
-    const wrong = await project.send('POST', '/v1/calls', { id: 'call-1' })
-    const problem = await expectProblem(wrong, 'method_not_allowed')
-    expect(problem.detail).toContain('POST /ingest/calls')
-    expect(wrong.headers.get('allow')).toBe('GET, HEAD')
-  })
-
   test('waiting bodies share a bounded memory, and give it back', async () => {
     const project = await service.mintProject()
     const away = new AbortController()

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Call, CallChange, Turn } from '../../../src/calls/schemas.ts'
 import { openCommand } from '../../support/command.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { expectProblem } from '../../support/problem.ts'
 import { head, opened } from '../../support/raw-http.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
@@ -357,7 +357,7 @@ describe('callAnalysis comes back as the same JSON value', () => {
         const text = signedJson(analysis)
         expect(await roundTrip(project, text)).toStrictEqual(JSON.parse(text))
       }),
-      { numRuns: 80 },
+      runs(40),
     )
   })
 

@@ -3,7 +3,7 @@ import type { StoredCall } from '../../../src/calls/call-head.ts'
 import type { Call, CallChange, TimelineEntry, Turn } from '../../../src/calls/schemas.ts'
 import { mergeCall } from '../../../src/calls/writing/merge.ts'
 import { AppError, type FieldError } from '../../../src/errors.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 
 const day = Date.parse('2026-03-01T12:00:00.000Z')
 const at = (minutes: number) => new Date(day + minutes * 60_000).toISOString()
@@ -442,7 +442,7 @@ describe('laws', () => {
         const once = mergeCall(stored, 'call-1', change, day + 1_000)
         expect(mergeCall(once, 'call-1', change, day + 2_000)).toEqual(once)
       }),
-      { numRuns: 500 },
+      runs(200),
     )
   })
 
@@ -457,7 +457,7 @@ describe('laws', () => {
         })
         expect(mergeCall(null, 'call-1', stored.call, day + 9e6).call).toEqual(stored.call)
       }),
-      { numRuns: 500 },
+      runs(200),
     )
   })
 
@@ -520,7 +520,7 @@ describe('laws', () => {
         expect(merged(...shuffled).details).toBe(merged(...inOrder).details)
         expect(merged(...shuffled).occurredAt).toBe(merged(...inOrder).occurredAt)
       }),
-      { numRuns: 1_000 },
+      runs(300),
     )
   })
 

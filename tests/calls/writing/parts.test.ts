@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { StoredCall } from '../../../src/calls/call-head.ts'
 import type { CallChange, Turn } from '../../../src/calls/schemas.ts'
 import { mergeCall } from '../../../src/calls/writing/merge.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { startService, type TestProject } from '../../support/service.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
 import { findTraces, newWord, tracesOfWord } from '../../support/traces.ts'
@@ -123,9 +123,9 @@ describe('a live call to which turns are appended', () => {
           status: call.status,
         })
       }),
-      { numRuns: 40 },
+      runs(20),
     )
-    expect(appended).toBeGreaterThan(50)
+    expect(appended).toBeGreaterThan(20)
   })
 
   test('keeps its document until it has many parts, and from then on again', async () => {
@@ -218,7 +218,7 @@ describe('the words of appended turns', () => {
         for (const query of queries)
           expect([query, await find(inParts, query)]).toEqual([query, await find(whole, query)])
       }),
-      { numRuns: 15 },
+      runs(8),
     )
   })
 

@@ -4,7 +4,7 @@ import { type Chunk, embeddedText } from '../../../src/knowledge/chunking/chunk.
 import { splitIntoChunks } from '../../../src/knowledge/chunking/chunks.ts'
 import { chunkCharsMax } from '../../../src/knowledge/chunking/cuts.ts'
 import { passageText } from '../../../src/knowledge/chunking/passage-text.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { skipped } from '../../support/skipped.ts'
 
 /** The guide says so. */
@@ -104,7 +104,7 @@ describe('laws', () => {
   test(`nothing is lost, chunks are small enough, cuts are clean (seed ${seed})`, () => {
     fc.assert(
       fc.property(anyText, (text) => void expectLaws(text)),
-      { seed, numRuns: 1_000 },
+      { seed, ...runs(400) },
     )
   })
 
@@ -136,14 +136,14 @@ describe('laws', () => {
         at += chunk.text.length - chunk.overlapChars
       }
     })
-    fc.assert(property, { seed, numRuns: 100 })
+    fc.assert(property, { seed, ...runs(60) })
   })
 
   test(`the same text gives the same chunks (seed ${seed})`, () => {
     const property = fc.property(anyText, (text) =>
       expect(splitIntoChunks(text)).toEqual(splitIntoChunks(text)),
     )
-    fc.assert(property, { seed, numRuns: 100 })
+    fc.assert(property, { seed, ...runs(60) })
   })
 
   const mebi = 1 << 20

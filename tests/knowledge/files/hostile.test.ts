@@ -2,7 +2,7 @@ import { afterAll, describe, expect, spyOn, test } from 'bun:test'
 import { deflateSync } from 'node:zlib'
 import type { AppError } from '../../../src/errors.ts'
 import { FileReader } from '../../../src/knowledge/files/file-reader.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { formOf, makeDocx, makePdf, makeZip, paragraph, pdfOf } from '../../support/files.ts'
 
 const seed = 20_260
@@ -180,7 +180,7 @@ describe('a hostile file costs one answer', () => {
           const outcome = await outcomeOf(name, damaged.subarray(0, end))
           expect(outcome).not.toMatch(/^(internal|undefined|unavailable|ERR_)/)
         }),
-        { seed, numRuns: 80 },
+        { seed, ...runs(40) },
       )
       expect(await outcomeOf('good.csv', 'a\nb')).toBe('- a: b')
     },

@@ -268,20 +268,4 @@ describe('what is refused', () => {
     expect((await send({})).headers.get('callbook-ignored')).toBe('page, title')
     await expectProblem(await send({ prefer: 'handling=strict' }), 'invalid_request')
   })
-
-  test('a key that may only read is 403', async () => {
-    const settings = {
-      name: 'r',
-      kind: 'live' as const,
-      allowedIps: [],
-      expiresAt: null,
-      scope: 'read' as const,
-    }
-    const { key } = await service.services.keys.create(project.projectId, settings)
-    await expectProblem(
-      await upload('a.md', 'a', { authorization: `Bearer ${key}` }),
-      'insufficient_scope',
-      'Key does not allow this',
-    )
-  })
 })

@@ -345,7 +345,7 @@ describe('the service', () => {
     'drops the vectors of another embedding space, finds by keyword meanwhile, and embeds anew',
     async () => {
       const dataDir = freshFolder()
-      let service = await startService({ dataDir })
+      let service = await startService({ dataDir, env: { INDEX_WAIT_MS: '40000' } })
       const project = await service.mintProject()
       expect((await post(project, 'Moved')).headers.get('callbook-index')).toBe('ready')
       const old = await vectorsOf(service, project)
@@ -371,7 +371,7 @@ describe('the service', () => {
 
   test('learns the dimension of the vectors from its rows after a restart', async () => {
     const dataDir = freshFolder()
-    const env = { EMBEDDING_ENDPOINT: fake.url, EMBEDDING_MODEL: 'acme/unheard-of', INDEX_WAIT_MS: '2000' }
+    const env = { EMBEDDING_ENDPOINT: fake.url, EMBEDDING_MODEL: 'acme/unheard-of', INDEX_WAIT_MS: '40000' }
     fake.always({ dimensions: 48 })
     let service = await startService({ env, dataDir })
     const project = await service.mintProject()
@@ -648,7 +648,6 @@ async function expectRightVectors(projectId: number): Promise<void> {
 
 async function withService(env: Record<string, string>, use: (service: TestService) => Promise<void>) {
   const service = await startService({ env: { EMBEDDING_ENDPOINT: fake.url, ...env } })
-
   await use(service)
   await service.stop()
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readTerms } from '../../../src/knowledge/search/query.ts'
 import { type Mentions, matchedTermsMax, TermMatcher } from '../../../src/knowledge/search/term-matcher.ts'
 import { WordForms } from '../../../src/knowledge/search/word-forms.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 
 const none = () => false
 function read(query: string, text: string, isCommon: (index: number) => boolean = none): Mentions {
@@ -109,7 +109,7 @@ describe('a matcher', () => {
         for (const [index, { text }] of readTerms(wanted).entries())
           expect({ text, isFound: (mentions.counts[index] ?? 0) > 0 }).toEqual({ text, isFound: true })
       }),
-      { numRuns: 2_000 },
+      runs(800),
     )
   })
 

@@ -597,7 +597,6 @@ test.skipIf(ofFilesOnly).each(['SIGTERM', 'SIGKILL'] as const)(
     const slow = await startStorage()
     const long = madeWav(500_000)
     slow.answer('/slow', stalled(long))
-
     service = await startService({ env, dataDir })
     const project = await keepingProject()
     await service.stop()

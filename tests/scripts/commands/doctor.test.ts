@@ -107,7 +107,6 @@ describe('callbook doctor', () => {
     const callbook = await new CommandLine().withDatabase()
     const env = { EMBEDDING_PROVIDER: 'huggingface', EMBEDDING_ENDPOINT: provider.url }
     const checkOf = async () => (await callbook.json(['doctor'], { env })).value[3]
-
     expect(await checkOf()).toMatchObject({ check: 'embedding', ok: true })
     provider.always({ status: 401, body: { error: 'Invalid credentials' } })
     expect(await checkOf()).toMatchObject({

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { Call, CallDetails, Turn } from '../../../src/calls/schemas.ts'
-import fc from '../../support/fast-check.ts'
+import fc, { runs } from '../../support/fast-check.ts'
 import { startService, type TestProject } from '../../support/service.ts'
 import { skipped } from '../../support/skipped.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
@@ -331,7 +331,7 @@ describe('whatever the order of the spans, their batches and repetitions', () =>
       fc.asyncProperty(splitAndShuffled(requests), async (batches) => {
         expect(await afterRequests(batches, id)).toEqual(expected)
       }),
-      { numRuns: 40 },
+      runs(20),
     )
   })
 

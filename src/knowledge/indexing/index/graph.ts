@@ -65,7 +65,7 @@ export class Graph {
     return this.#dead.size
   }
 
-  /** About how much memory it takes. */
+  /** Returns about how much memory it takes. */
   get bytes(): number {
     return (this.#live.size + this.#dead.size) * (this.dimensions * 2 + bytesBesideNumbers)
   }

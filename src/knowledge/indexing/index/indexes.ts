@@ -19,7 +19,6 @@ const limitsDefault = {
   /** After this long without a use, an index is freed. */
   idleMs: 600_000,
   memoryBytesMax: totalmem() * memoryShareMax,
-  /** Milliseconds of a monotonic clock. */
   now: () => performance.now(),
 }
 
@@ -167,7 +166,7 @@ export class Indexes {
     else if (this.#savesFiles) await this.#files.delete(projectId)
   }
 
-  /** Those of the indexes in memory. */
+  /** Returns the states of the indexes in memory. */
   async states(): Promise<IndexState[]> {
     return [...this.#projects.values()].map((project) => project.state)
   }

@@ -101,7 +101,7 @@ export class ProjectIndex {
     return this.#stage === 'whole'
   }
 
-  /** About how much memory it takes. */
+  /** Returns about how much memory it takes. */
   get bytes(): number {
     return (this.#current.graph?.bytes ?? 0) + (this.#next?.graph?.bytes ?? 0)
   }
