@@ -44,7 +44,7 @@ interface AnalysisConfig {
 interface BucketConfig {
   /** Address of the bucket. */
   readonly endpoint: string
-  /** What each name in the bucket begins with; may be empty. */
+  /** Begins each name in the bucket; may be empty. */
   readonly prefix: string
   readonly region: string
   readonly accessKeyId: string

@@ -27,7 +27,7 @@ const keptDays = 90
 const dayMs = 86_400_000
 const changesPerPageMax = 100
 const changesPerDeletionMax = 1_000
-/** A project may have so many: the console asks for several while somebody types. */
+/** For each project: the console asks for several while somebody types. */
 const previewsWaitingMax = 4
 const testsPerHourMax = 10
 const testRetrySeconds = 600

@@ -6,7 +6,7 @@ import type { Agreement, Rubric, Verdict } from './schemas.ts'
 
 const callsPerSlice = 500
 const disagreementsMax = 500
-/** So many of the newest calls are looked through for those to review next. */
+/** How many of the newest calls are looked through for those to review next. */
 const lookedAtMax = 2_000
 const nextMax = 50
 

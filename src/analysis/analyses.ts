@@ -24,7 +24,7 @@ interface AnalysesParts {
 
 const trialMsMax = 60_000
 const trialRetrySeconds = 30
-/** A project has as many as the console shows side by side. */
+/** For each project: as many as the console shows side by side. */
 const trialsAtOnceMax = 2
 const nothing: Analysis = {
   state: 'none',

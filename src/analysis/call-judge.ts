@@ -108,7 +108,7 @@ export class CallJudge {
 }
 
 const charsPerToken = 4
-/** The rules and an answer take so many. */
+/** What the rules and an answer take. */
 const tokensPerCall = 800
 
 /** Returns about how many tokens a call takes with its questions. */

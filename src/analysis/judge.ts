@@ -18,7 +18,7 @@ interface JudgeOptions {
   rubric: RubricContent
   transcript: Transcript
   model: Pick<ChatModel, 'ask'>
-  /** So many tokens are for prompt and answer together. */
+  /** How many tokens the prompt and its answer may have together. */
   contextTokens: number
   signal: AbortSignal
   /** A new random value for each request. */

@@ -40,7 +40,7 @@ const actorKinds = ['person', 'key', 'commandLine', 'service', 'stranger'] as co
 /** Somebody without a name. */
 interface Unnamed {
   kind: Exclude<ActorKind, 'person' | 'key'>
-  /** Who did what belongs to no project: their projects show it. */
+  /** For an event without a project: the person whose projects show it. */
   personId?: string
   address?: string | null
 }
@@ -237,7 +237,7 @@ export class AuditTrail {
   }
 }
 
-/** Numbers several rows of one statement rightly, too. */
+/** Also correct for several rows that one statement inserts. */
 function nextNumber(projectId: number | SQL | null, actorId: string | null): SQL {
   const newest = (condition: SQL) => sql`(
     select number from ${auditEvents} as earlier where ${condition} order by earlier.seq desc limit 1)`

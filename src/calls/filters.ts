@@ -74,9 +74,9 @@ export function takesSeveral(name: string): boolean {
 
 /** The text that filters by value and label take for none. */
 export const noValue = 'none'
-/** Precedes the name of a member of `callAnalysis`. */
+/** Prefix of the name of a member of `callAnalysis`. */
 export const analysisPrefix = 'analysis.'
-/** Precedes the id of a criterion of the project's rubric. */
+/** Prefix of the id of a criterion of the project's rubric. */
 export const criterionPrefix = 'criterion.'
 export const verdicts = ['pass', 'fail', 'unknown'] as const
 

@@ -23,7 +23,7 @@ export function pagePolicy(nonce: string): string {
   ].join('; ')
 }
 
-/** The program asks for so many at first. */
+/** How many calls the program asks for at first. */
 const firstCalls = 50
 
 /** What the program of the page at an address will request at once. Browsers request it meanwhile. */

@@ -26,7 +26,7 @@ export interface Turn {
    * between slices. @throws once the job is aborted
    */
   isMine(): Promise<boolean>
-  /** Lets another node do the next of it at once. */
+  /** Gives up the lease, so that another node can go on at once. */
   letGo(): Promise<void>
   /** Waits as long as the work since the last rest took, or longer by a factor: the writer's time is left to others. */
   rest(factor?: number): Promise<void>

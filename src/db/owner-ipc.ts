@@ -133,12 +133,12 @@ function findSocket(folder: string): string {
 /** The temporary folder that the owner has made for the socket, if any. */
 function findElsewhere(folder: string): string | null {
   const pointer = join(folder, pointerName)
-  const ownInfo = lstatSync(pointer, { throwIfNoEntry: false })
-  if (!ownInfo) return null
+  const pointerInfo = lstatSync(pointer, { throwIfNoEntry: false })
+  if (!pointerInfo) return null
   const elsewhere = readFileSync(pointer, 'utf8')
   const info = lstatSync(elsewhere)
   // When the system cleans up temporary folders, another user may make one of the same name.
-  const isPrivate = info.isDirectory() && info.uid === ownInfo.uid && (info.mode & 0o077) === 0
+  const isPrivate = info.isDirectory() && info.uid === pointerInfo.uid && (info.mode & 0o077) === 0
   if (!isPrivate) throw new Error(`${elsewhere} is not a private folder of the user who runs the service`)
   return elsewhere
 }

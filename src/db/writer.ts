@@ -68,8 +68,8 @@ export class Writer {
   #onUnswept = () => {}
   #onWritten = () => {}
   #untilSound: Promise<unknown> | undefined
-  /** Writes that wait for it. */
-  #largeWrites = 0
+  /** Writes that wait until the file is found sound. */
+  #writesWaiting = 0
   #charsQueued = 0
   #ballastBytes = 0
 
@@ -249,9 +249,9 @@ export class Writer {
   }
 
   async #hold(untilSound: Promise<unknown>): Promise<void> {
-    if (this.#largeWrites >= writesQueuedMax)
+    if (this.#writesWaiting >= writesQueuedMax)
       throw unavailable('The database is being checked. Nothing was written.')
-    this.#largeWrites++
+    this.#writesWaiting++
     try {
       await untilSound
       this.#untilSound = undefined
@@ -262,7 +262,7 @@ export class Writer {
         cause: error,
       })
     } finally {
-      this.#largeWrites--
+      this.#writesWaiting--
     }
   }
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const holdUpMs = { min: 50, max: 1_500 }
 /** How long the writer is free for others between two attempts. */
 const waitMs = { min: 100, max: 2_000 }
-/** These take about five minutes. */
+/** All attempts take about five minutes. */
 const attemptsMax = 100
 
 /**

@@ -86,13 +86,13 @@ export function authenticate(options: AuthenticateOptions) {
     .use(consoleContext())
     .onRequest(async (context) => {
       const { request } = context
-      const ownContext = contexts.of(request)
-      const { keyKind, access, isForSources } = ownContext.surface
+      const requestContext = contexts.of(request)
+      const { keyKind, access, isForSources } = requestContext.surface
       if (!keyKind && !access && !isForSources) return
       const preflight = preflightAnswer(request, contexts)
       if (preflight) return preflight
       if (keyKind) {
-        context.caller = await authenticateKey(keyKind, request, ownContext)
+        context.caller = await authenticateKey(keyKind, request, requestContext)
         return
       }
       requireReady(options)
@@ -101,12 +101,12 @@ export function authenticate(options: AuthenticateOptions) {
       if (changesSomething && !isOwnPage(request.headers, ownOrigin)) throw foreignPage()
       context.address = clientAddress(request)
       const { person, member } = await authenticatePerson(request)
-      ownContext.party = member?.projectId ?? person?.personId ?? networkOf(context.address)
+      requestContext.party = member?.projectId ?? person?.personId ?? networkOf(context.address)
       if (person) context.person = person
       else if (changesSomething) admission.enterUnverified(request, 'people', networkOf(context.address))
       if (!member) return
       context.member = member
-      ownContext.project = member.publicId
+      requestContext.project = member.publicId
     })
 }
 

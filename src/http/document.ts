@@ -24,7 +24,7 @@ const headersOfKeyed = ['RateLimit', 'RateLimit-Policy', 'Callbook-Ignored']
  */
 export function completeDocument(generated: object, bodyLimit: BodyLimit): Json {
   const { paths, webhooks, components, ...rest }: Json = structuredCloneOf(generated)
-  const componentsIn = asObject(components)
+  const sections = asObject(components)
   const names = new Names()
   for (const { path, method, operation } of routesOf(asObject(paths))) {
     operation.description ??= `${operation.summary}.`
@@ -33,8 +33,8 @@ export function completeDocument(generated: object, bodyLimit: BodyLimit): Json 
     for (const content of contentsOf(Object.values(asObject(operation.responses)))) addExample(content, true)
     addHeaders(operation, path.startsWith('/v1/') && scopeOf(method, path) !== 'full')
   }
-  for (const content of contentsOf(Object.values(asObject(componentsIn.responses)))) addExample(content, true)
-  const hoisted = asObject(names.hoist({ paths, webhooks, ...componentsIn }))
+  for (const content of contentsOf(Object.values(asObject(sections.responses)))) addExample(content, true)
+  const hoisted = asObject(names.hoist({ paths, webhooks, ...sections }))
   const { paths: namedPaths, webhooks: namedWebhooks, ...namedComponents } = hoisted
   const schemas = Object.fromEntries([...names.schemas].sort(([a], [b]) => (a < b ? -1 : 1)))
   return {

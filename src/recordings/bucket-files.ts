@@ -13,7 +13,7 @@ const ownerName = 'callbook-database'
 export interface BucketOptions {
   /** Address of the bucket, such as `https://s3.eu-central-1.amazonaws.com/recordings`. */
   endpoint: string
-  /** What each name in the bucket begins with, such as `callbook/`; may be empty. */
+  /** Begins each name in the bucket, such as `callbook/`; may be empty. */
   prefix: string
   region: string
   accessKeyId: string

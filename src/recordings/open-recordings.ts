@@ -7,8 +7,7 @@ import { AudioThreads } from './audio/audio-threads.ts'
 import { BucketFiles } from './bucket-files.ts'
 import { RecordingExpiry } from './expiry.ts'
 import { FetchQueue } from './fetching/fetch-queue.ts'
-import type { FetcherParts } from './fetching/recording-fetcher.ts'
-import { RecordingFetcher } from './fetching/recording-fetcher.ts'
+import { type FetcherParts, RecordingFetcher } from './fetching/recording-fetcher.ts'
 import type { RecordingFiles } from './files.ts'
 import { FolderFiles } from './folder-files.ts'
 import { PeaksBacklog } from './peaks-backlog.ts'
@@ -38,7 +37,6 @@ interface Beside {
 
 /** The recordings of calls: kept, played, expired. */
 export function openRecordings(core: Core, { files, ingest, holds, erasure }: Beside) {
-  const secret = core.linkSecret
   const audioThreads = new AudioThreads()
   core.onClose(() => audioThreads.close())
   const peaksBacklog = new PeaksBacklog(core, {
@@ -51,7 +49,6 @@ export function openRecordings(core: Core, { files, ingest, holds, erasure }: Be
     ingest,
     holds,
     erasure,
-    secret,
     probe: (projectId, { draft, ...arrival }) =>
       audioThreads.probe(projectId, { ...arrival, path: draft.path }),
     onKept: () => peaksBacklog.schedule(),

@@ -52,8 +52,6 @@ interface RecordingsParts {
   /** Called when a recording is kept. */
   onKept: () => void
   erasure: Pick<Erasure, 'schedule'>
-  /** Signs links. */
-  secret: string
 }
 
 /** A recording that is open: read it to the end, or close it. */
@@ -115,7 +113,7 @@ export class Recordings {
 
   constructor(core: Core, parts: RecordingsParts) {
     this.#parts = { ...core, ...parts }
-    this.#tokens = new LinkTokens(parts.secret)
+    this.#tokens = new LinkTokens(core.linkSecret)
   }
 
   /**

@@ -1,9 +1,9 @@
 /** Follows what is left of a text that was cut. */
 export const cutMark = ' … [cut]'
-/** UTF-8 takes so many bytes for a code unit. */
+/** The most bytes that UTF-8 takes for a code unit. */
 const bytesPerUnitMax = 3
 const markBytes = Buffer.byteLength(cutMark)
-/** JSON takes so many bytes for a byte of UTF-8. */
+/** The most bytes that JSON takes for a byte of UTF-8. */
 const escapedBytesMax = 6
 const quotesBytes = 2
 
@@ -21,7 +21,7 @@ export function cutToBytes(text: string, bytesMax: number): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true }) + cutMark
 }
 
-/** The text, cut so that its JSON has at most so many bytes, or is the mark alone. */
+/** Cuts the text so that its JSON has at most `bytesMax` bytes, or is the mark alone. */
 export function cutToJson(text: string, bytesMax: number): string {
   const cut = cutToBytes(text, bytesMax - quotesBytes)
   return jsonBytes(cut) <= bytesMax ? cut : cutToBytes(text, (bytesMax - quotesBytes) / escapedBytesMax)

@@ -61,7 +61,7 @@ export class Sessions {
   async current(client: Client): Promise<SessionAnswer> {
     const base = { headers: headersOf(client), returnHeaders: true } as const
     const answer = await this.#ask(({ api }) => api.getSession({ ...base, query: { disableRefresh: true } }))
-    // better-auth would renew one that ends soon, as those of a provider's sign-in do, at each base.
+    // better-auth would renew one that ends soon, as those of a provider's sign-in do, at each request.
     const renewedAt = answer.response?.session.updatedAt.getTime() ?? Number.POSITIVE_INFINITY
     const isDue = renewedAt + sessionRenewedAfterMs <= this.#parts.now()
     const { response, headers } = isDue ? await this.#ask(({ api }) => api.getSession(base)) : answer

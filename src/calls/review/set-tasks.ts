@@ -9,7 +9,7 @@ import { noSuchSet } from './call-sets.ts'
 import type { Reviews } from './reviews.ts'
 import type { ReviewChange } from './schemas.ts'
 
-/** A change waits for so long and can be taken back. */
+/** How long a change waits, so that it can be taken back. */
 const undoMs = 10_000
 const checkMs = 60_000
 const leaseRetryMs = 1_000

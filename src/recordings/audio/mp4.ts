@@ -6,9 +6,9 @@ import type { AudioLength, AudioReader } from './encrypted-audio.ts'
 const containers = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'moof', 'traf'])
 const windowBytes = 65_536
 const windowsMax = limits.audioWindows.most
-/** All runs of samples may have so many bytes. */
+/** The most bytes of all runs of samples together. */
 const runBytesMax = limits.audioBytes.most
-/** No more is looked at of an atom that is no run. */
+/** Only this many bytes of an atom that is no run are read. */
 const atomBytes = 64
 
 /** The first track with sound: what its header says, or all its fragments together. @throws Error beyond a limit */

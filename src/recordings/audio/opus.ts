@@ -12,7 +12,7 @@ const pageBytesMax = pageHeaderBytes + segmentBytesMax * (1 + segmentBytesMax)
 const rate = 8_000
 /** What the decoder has room for. */
 const packetBytesMax = 3_840
-/** The first packet has at least so many bytes. */
+/** The least length of the first packet. */
 const idHeaderBytes = 19
 
 /** Null if the file has no Opus of one or two channels. */

@@ -67,7 +67,7 @@ export const modelUsage: KeptAttributes = {
 /** The attributes to keep: our name for each, and its names in spans. The first one that a span has counts. */
 export type KeptAttributes = Readonly<Record<string, readonly string[]>>
 
-/** Precedes the key of a member of the call's metadata. */
+/** Prefix of the key of a member of the call's metadata. */
 export const metadataPrefix = 'callbook.metadata.'
 /** Attributes that users set on a resource or on any span, since neither framework has them. */
 const userAttribute =

@@ -3,7 +3,7 @@ import { FieldFault, Fields, instantMax, isObject } from '../fields.ts'
 import { type AttributeValue, isUserAttribute, type Span } from './kept-span.ts'
 import { type PartialSuccess, RequestDecoder } from './protobuf.ts'
 
-/** Precedes the names of attributes that users set on spans of their own. */
+/** Prefix of the names of attributes that users set on spans of their own. */
 const ownPrefix = 'callbook.'
 const versionName = 'service.version'
 
