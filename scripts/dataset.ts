@@ -73,12 +73,20 @@ export async function makeDataset({
 }
 
 /** The dataset that an earlier run of the same code has made, or a new one. */
-export async function cachedDataset(name: string, fill: Fill): Promise<Dataset> {
+export function cachedDataset(name: string, fill: Fill): Promise<Dataset> {
+  return cachedFolder(name, (folder) => makeDataset({ folder, fill }))
+}
+
+/** The same of a dataset that is made in another way. */
+export async function cachedFolder(
+  name: string,
+  make: (folder: string) => Promise<Dataset>,
+): Promise<Dataset> {
   const folder = join(cacheFolder, `${name}-${sourceDigest()}`)
   if (!existsSync(join(folder, manifestName))) {
     rmSync(folder, { recursive: true, force: true })
     process.stderr.write(`Building ${folder} …\n`)
-    const dataset = await makeDataset({ folder, fill })
+    const dataset = await make(folder)
     writeFileSync(join(folder, manifestName), JSON.stringify(dataset), { mode: 0o600 })
   }
   return JSON.parse(readFileSync(join(folder, manifestName), 'utf8'))

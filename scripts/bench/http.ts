@@ -1,3 +1,4 @@
+import { afterWrites } from './after-writes.ts'
 import { benchAnalyses } from './analyses.ts'
 import { benchConsole } from './console.ts'
 import { benchQuestions, questions } from './questions.ts'
@@ -23,5 +24,6 @@ await runSuite({
       run: (options: Options) => benchQuestions(asked, options),
       isLarge: true,
     })),
+    ...Object.entries(afterWrites).map(([name, run]) => ({ name, run, isLarge: true })),
   ],
 })

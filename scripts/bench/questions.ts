@@ -20,10 +20,10 @@ interface Question {
 }
 
 const page = '/v1/calls?limit=100'
-const filteredPage = `${page}&status=completed&evaluation=fail`
+export const filteredPage = `${page}&status=completed&evaluation=fail`
 /** Of which many calls match each, and none all. */
 const noMatch = 'status=completed&evaluation=fail&isEngaged=true'
-const filters = [
+export const filters = [
   '',
   'status=completed',
   'status=completed&evaluation=fail',
@@ -59,13 +59,13 @@ const figures: [query: string, processorMsMax?: number][] = [
   [`by=day&${quarter}&label=billing`],
 ]
 /** The longest period, with every call, and the one that is shown first. */
-const periods = [
+export const periods = [
   { days: 365, before: '2024-01-02', from: '2025-01-01', to: '2026-01-01' },
   { days: 30, before: '2025-05-02', from: '2025-06-01', to: '2025-07-01' },
 ]
 
 /** What each card of the overview asks for, as in src/console/ui/views/overview/overview-queries.ts. */
-function cardsOf({ before, from, to }: (typeof periods)[number]): Record<string, string[]> {
+export function cardsOf({ before, from, to }: (typeof periods)[number]): Record<string, string[]> {
   const at = (day: string) => `${day}T00:00:00.000Z`
   const now = `from=${at(from)}&to=${at(to)}`
   const earlier = `from=${at(before)}&to=${at(from)}`
@@ -88,7 +88,7 @@ function cardsOf({ before, from, to }: (typeof periods)[number]): Record<string,
   }
 }
 
-const inConsole = (path: string) => `/console/api/projects/:project/${path}`
+export const inConsole = (path: string) => `/console/api/projects/:project/${path}`
 const cards = periods.flatMap((period) =>
   Object.entries(cardsOf(period)).map(([card, paths]) => ({
     what: `${period.days} days: ${card}`,
@@ -128,7 +128,7 @@ export const questions = {
       beside: { paths: figures.slice(4, 6).map(([query]) => `/v1/metrics?${query}`), p99MsMax: 30 },
     },
   ],
-  overview: cards,
+  cards,
 } satisfies Record<string, Question[]>
 
 /** Asks each question often, by the service's processor time. */

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
-import { recount, wrongCounts } from '../../src/calls/finding/counts.ts'
 import { type Config, ConfigError } from '../../src/config.ts'
 import { isWritable } from '../../src/core/folder.ts'
 import { ballastBytes } from '../../src/db/ballast-file.ts'
@@ -170,10 +169,12 @@ function inMegabytes(bytes: number): string {
 
 /** The projects whose call counts are wrong; none after a repair. */
 async function findMiscounted({ read, write }: Services['database'], repair: boolean): Promise<number[]> {
-  const rows = await read.all<{ project_id: number }>(sql.raw(wrongCounts))
-  const projects = rows.map(({ project_id }) => project_id)
-  if (!repair) return projects
-  for (const projectId of projects) await recount(write, projectId)
+  const isWrong = sql`calls <> (select count(*) from calls where project_id = projects.id)`
+  const rows = await read.all<{ id: number }>(sql`select id from projects where ${isWrong}`)
+  if (!repair) return rows.map(({ id }) => id)
+  await write.run(
+    sql`update projects set calls = (select count(*) from calls where project_id = projects.id) where ${isWrong}`,
+  )
   return []
 }
 

@@ -1,5 +1,4 @@
 import type Database from 'libsql'
-import { wrongCounts } from '../../src/calls/finding/counts.ts'
 
 const wordsOf = (kind: string) =>
   `select name from sqlite_master where type = 'table' and name like '${kind}_words_%_docsize'`
@@ -22,15 +21,9 @@ export function countWrongRows(database: Database.Database): Record<string, numb
       "call_parts where seq not in (select seq from calls where status = 'live')",
     ),
     'details without a call': count('call_details where seq not in (select seq from calls)'),
-    'values without a call, and calls without their values': count(
-      `(select 1 from (select project_id, seq, created_at, value from call_values union all
-        select project_id, seq, created_at, value from calls, json_each(value_list) union all
-        select project_id, seq, created_at, entry from counted_calls join call_counts
-          using (project_id, until, name, value) where entry is not null and (is_few or (project_id, entry, created_at, seq)
-            in (select project_id, value, created_at, seq from call_values)))
-        group by project_id, seq, created_at, value having count(*) <> 2)`,
+    'projects whose calls are counted wrong': count(
+      'projects where calls <> (select count(*) from calls where project_id = projects.id)',
     ),
-    'projects whose calls are counted wrong': count(`(${wrongCounts})`),
     'calls without words': count(
       `call_documents where coalesce(document ->> '$.summary', document ->> '$.transcript[0]', document ->> '$.callerNumber',
         document ->> '$.calledNumber') is not null

@@ -8,13 +8,14 @@ import { type AppError, callIsOnHold, callNotFound } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { detailsBytes, documentInForm, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax, servedBytes, servedDocument } from './document.ts'
+import type { Figures } from './figures/figures.ts'
 import { type CallQuery, type CallSearch, isFiltered, valuesOf } from './finding/call-query.ts'
 import type { Condition } from './finding/conditions.ts'
 import { countValues, type FacetCounts } from './finding/facet-counts.ts'
 import { type CallFacets, readFacets } from './finding/facets.ts'
 import { FoundPages, sizesOf, within } from './finding/found-pages.ts'
 import { type GivenFilters, readGivenFilters } from './finding/given-filters.ts'
-import { Cursors, isByDuration } from './finding/place.ts'
+import { Cursors } from './finding/place.ts'
 import { readSearchBox } from './finding/search-box.ts'
 import type { CallDeletion, CallToDelete } from './keeping/call-deletion.ts'
 import type { Callers } from './keeping/callers.ts'
@@ -49,6 +50,7 @@ interface CallsParts {
   deletion: CallDeletion
   callers: Pick<Callers, 'conditionOf'>
   matcher: TextMatcher
+  figures: Pick<Figures, 'ask'>
 }
 
 const queries = preparedQueries((db) => {
@@ -130,7 +132,7 @@ export class Calls {
     const { read, readInBackground } = this.#parts.store(projectId)
     const form = documentsOf(parts)
     const { order, after } = search
-    if (!isFiltered(search) && !isByDuration(order) && charsMax === undefined)
+    if (!isFiltered(search) && charsMax === undefined)
       return await readPage(read, projectId, { limit, offset, order, after }, form)
     const pages = new FoundPages(readInBackground, projectId, search)
     const { places, end } = within(charsMax, await pages.page(limit, { offset }))
@@ -172,12 +174,14 @@ export class Calls {
 
   /** How many calls have each value of a filter, among those that the other filters leave. @throws not_found; invalid_request */
   countValues(projectId: number, name: string, query: CallQuery): Promise<FacetCounts> {
-    return countValues(this.#parts.store(projectId).readForConsole, projectId, name, query)
+    const { store, figures } = this.#parts
+    return countValues({ db: store(projectId).readForConsole, figures }, projectId, name, query)
   }
 
   /** The values that calls can be filtered by. */
   facets(projectId: number): Promise<CallFacets> {
-    return readFacets(this.#parts.store(projectId).readForConsole, projectId)
+    const { store, figures } = this.#parts
+    return readFacets(store(projectId).readForConsole, figures, projectId)
   }
 
   /**

@@ -4,11 +4,11 @@ type Column = keyof typeof calls.$inferSelect
 
 type FilterDefinition = { name: string } & (
   | { kind: 'choice'; column: Column; choices: readonly string[] }
-  /** Any text, or `none` for null. The values in use are suggested. With `more`, call_values has further ones. */
+  /** Any text, or `none` for null. The values in use are suggested. With `more`, `calls.value_list` has further ones. */
   | { kind: 'value'; column: Column; more?: true }
   /** What people gave a call, or `none`: any of its labels, or the person who is to review it. */
   | { kind: 'given' }
-  /** A value that call_values has under the filter's name, or `none`. Without choices, those in use are suggested. */
+  /** A value that `calls.value_list` has under the filter's name, or `none`. Without choices, those in use are suggested. */
   | { kind: 'listed'; choices?: readonly string[] }
   | { kind: 'flag'; column: Column; choices: typeof trueOrFalse }
   /** Whether a person's review has the mark. */

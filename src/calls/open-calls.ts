@@ -2,6 +2,7 @@ import type { Core } from '../core/core.ts'
 import type { Erasure } from '../erasure/erasure.ts'
 import { Calls } from './calls.ts'
 import { Figures } from './figures/figures.ts'
+import { Passes } from './figures/passes.ts'
 import { WindowFigures } from './figures/window-figures.ts'
 import { WordBacklog } from './finding/word-backlog.ts'
 import { CallDeletion } from './keeping/call-deletion.ts'
@@ -22,7 +23,9 @@ import { Ingest } from './writing/ingest.ts'
 export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
   const { config, role, linkSecret } = core
   const holds = new Holds(core, { erasure })
-  const figures = new Figures(core, {})
+  const passes = new Passes(core)
+  core.onClose(() => passes.close())
+  const figures = new Figures(core, { passes })
   const deletion = new CallDeletion(core)
   const matcher = openTextMatcher()
   core.onClose(() => matcher.close())
@@ -32,11 +35,10 @@ export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
   const ingest = new Ingest(core, { analysisDelayMs, wordBacklog })
   const selections = new CallSelections(core)
   const callers = new Callers(core, { selections, holds, addresses: new CallerAddress(linkSecret) })
-  const calls = new Calls(core, { erasure, holds, deletion, callers, matcher })
+  const calls = new Calls(core, { erasure, holds, deletion, callers, matcher, figures })
   const callSets = new CallSets(core, { holds })
   core.jobs.addExpiry('call sets', () => callSets.expire())
-  const windowFigures = new WindowFigures({ ...core, figures })
-  core.onClose(() => windowFigures.close())
+  const windowFigures = new WindowFigures(core, { figures, passes })
   const reviews = new Reviews({ ...core, ingest })
   return {
     holds,
@@ -52,7 +54,7 @@ export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
     setTasks: new SetTasks(core, { reviews, calls }),
     figures,
     windowFigures,
-    overview: new Overview(core),
+    overview: new Overview(core, { figures }),
     silence: new Silence(core, { ingest }),
     retention: new Retention(core, { holds, deletion, erasure }),
   }

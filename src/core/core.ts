@@ -5,6 +5,7 @@ import type { readSecrets } from '../db/meta.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import { createSettingsReader } from '../db/project-settings.ts'
 import { createRecordHash } from '../db/record-hash.ts'
+import { Rights } from '../db/rights.ts'
 import { ProjectStores } from '../db/store.ts'
 import type { VolumeWatch } from '../db/volume-watch.ts'
 import type { Log } from '../observability/log.ts'
@@ -38,6 +39,7 @@ export function coreOf({ secrets, ...ground }: Ground) {
   const { idHashKey, sessionSecret, generation } = secrets
   const stores = new ProjectStores(database.store)
   const recordHash = createRecordHash(idHashKey)
+  const rights = new Rights({ read, dataVersion })
   const metrics = new Metrics()
   /** Several processes on a remote database may do the same work, one at a time by its lease. */
   const leaseOf = (name: string) => (database.isLocal ? noLease : new Lease(database, name))
@@ -59,7 +61,8 @@ export function coreOf({ secrets, ...ground }: Ground) {
     linkSecret: idHashKey,
     recordHash,
     audit: new AuditTrail({ read, store: stores.of, write, recordHash, now, log }),
-    settingsOf: createSettingsReader({ read, dataVersion }),
+    rights,
+    settingsOf: createSettingsReader(read, rights),
     metrics,
     jobs,
     /** What the owner of the folder does once, in this order, before its jobs start. Repeating it does no harm. */

@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { LRUCache } from 'lru-cache'
 import { ProjectWasDeleted } from '../errors.ts'
 import type { ReadDatabase } from './reader.ts'
+import type { Rights } from './rights.ts'
 import { projects } from './schema.ts'
 import { preparedQueries } from './store.ts'
 
@@ -47,27 +47,11 @@ export async function readSettings(read: ReadDatabase, projectId: number): Promi
   return row
 }
 
-interface SettingsReaderOptions {
-  read: ReadDatabase
-  dataVersion: () => number
-}
-
 /**
- * Reads settings, and caches them until anything is committed, so that a change takes effect with the next request.
+ * Reads settings, and caches them. A change takes effect with the next request.
  * @returns a function that throws unavailable once the project is deleted
  */
-export function createSettingsReader({ read, dataVersion }: SettingsReaderOptions): SettingsOf {
-  const cache = new LRUCache<number, ProjectSettings>({ max: settingsCachedMax })
-  let cachedVersion = -1
-  return async (projectId) => {
-    // Read before the row: a commit in between makes the number differ the next time.
-    const version = dataVersion()
-    if (version !== cachedVersion) cache.clear()
-    cachedVersion = version
-    const cachedSettings = cache.get(projectId)
-    if (cachedSettings) return cachedSettings
-    const settings = await readSettings(read, projectId)
-    cache.set(projectId, settings)
-    return settings
-  }
+export function createSettingsReader(read: ReadDatabase, rights: Rights): SettingsOf {
+  const cached = rights.cache<number, ProjectSettings>(settingsCachedMax)
+  return (projectId) => cached(projectId, () => readSettings(read, projectId))
 }

@@ -55,8 +55,6 @@ export const restoreRules = {
   call_parts: 'follows',
   call_details: 'compared',
   call_sessions: 'emptied',
-  call_counts: 'derived',
-  call_values: 'derived',
   calls_without_words: 'follows',
   call_segments: 'derived',
   word_removals: 'derived',

@@ -170,13 +170,13 @@ export const calls = sqliteTable(
     endedReason: text('ended_reason'),
     /** The platform that the call came from. */
     source: text(),
-    /** The call's own agent, or else the first one of its timeline. call_values has the others. */
+    /** The call's own agent, or else the first one of its timeline. valueList has the others. */
     agentId: text('agent_id'),
-    /** What lists show of the call's review; null when it has none. call_values finds calls by it. */
+    /** What lists show of the call's review; null when it has none. valueList finds calls by it. */
     review: text({ mode: 'json' }).$type<ReviewMarks>(),
-    /** The state of its recording; null for none. call_values finds calls by it. */
+    /** The state of its recording; null for none. valueList finds calls by it. */
     recording: text({ enum: ['waiting', 'kept', 'failed', 'expired'] }),
-    /** As in its details, for figures. In no index: a figure of few calls reads their rows. */
+    /** As in its details, for figures. */
     costUsd: real('cost_usd'),
     latencyMs: real('latency_ms'),
     /** Characters of the stored document, so that the size of a page is known before it is read. */
@@ -184,12 +184,12 @@ export const calls = sqliteTable(
     changeSeq: integer('change_seq').notNull(),
     callerDigits: text('caller_digits').generatedAlwaysAs(withoutPunctuation('caller_number')),
     calledDigits: text('called_digits').generatedAlwaysAs(withoutPunctuation('called_number')),
-    /** What call_values holds of the call, as a JSON array; null for nothing. */
+    /** What the call is found by beside its columns, as a JSON array: see src/calls/finding/call-values.ts; null for nothing. */
     valueList: text('value_list'),
   },
   (table) => [
     uniqueIndex('calls_by_id').on(table.projectId, table.id),
-    // Every column that lists filter by, so that a scan of 100,000 calls reads no rows.
+    // Every column that lists filter by and figures are made of, so that a scan of a million calls reads no rows.
     index('calls_by_created_at').on(
       table.projectId,
       table.createdAt,
@@ -202,71 +202,20 @@ export const calls = sqliteTable(
       table.endedReason,
       table.source,
       table.agentId,
-      table.callerDigits,
-      table.calledDigits,
-    ),
-    index('calls_by_evaluation').on(
-      table.projectId,
-      table.evaluation,
-      table.createdAt,
-      table.id,
-      table.status,
-      table.isEngaged,
-      table.duration,
-      table.endedReason,
-      table.source,
-      table.agentId,
+      table.costUsd,
+      table.latencyMs,
+      table.updatedAt,
     ),
     // As narrow as can be, since each call that is completed pays for it.
     index('calls_by_completed_at')
       .on(table.projectId, table.completedAt)
       .where(sql`completed_at is not null`),
-    index('calls_by_updated_at').on(table.projectId, table.updatedAt, table.createdAt, table.id),
-    index('calls_by_duration').on(table.projectId, table.duration, table.createdAt, table.id, table.status),
     index('calls_by_change').on(table.projectId, table.changeSeq),
     // Of live calls alone, to find the silent ones: see src/calls/keeping/silence.ts.
     index('calls_by_heard_at')
       .on(table.projectId, table.heardAt, table.id, table.documentChars)
       .where(sql`status = 'live'`),
   ],
-)
-
-/** How many calls of a period have a value: see src/calls/finding/counts.ts. Triggers keep them. WITHOUT ROWID. */
-export const callCounts = sqliteTable(
-  'call_counts',
-  {
-    projectId: projectId(),
-    /** The end of the period, so that what a new call changes lies together. */
-    until: integer().notNull(),
-    /** A filter, or nothing for all calls of a quarter of an hour. */
-    name: text().notNull(),
-    /** JSON. Of durations the tens of seconds that they begin with. */
-    value: text().notNull(),
-    calls: integer().notNull(),
-    success: integer().notNull(),
-    fail: integer().notNull(),
-    unevaluated: integer().notNull(),
-    engaged: integer().notNull(),
-    /** Whether call_values has all of its calls, of all time. */
-    isFew: integer('is_few', { mode: 'boolean' }).notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.projectId, table.until, table.name, table.value] })],
-)
-
-/**
- * What calls are found by beside their columns, the members of `callAnalysis` and labels: see src/calls/finding/call-values.ts.
- * Triggers keep what `calls.value_list` has, and what few calls have of the columns. WITHOUT ROWID, since it is an index of
- * its own.
- */
-export const callValues = sqliteTable(
-  'call_values',
-  {
-    projectId: projectId(),
-    value: text().notNull(),
-    createdAt: integer('created_at').notNull(),
-    seq: integer().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.projectId, table.value, table.createdAt, table.seq] })],
 )
 
 /** Calls whose words are not in their segment yet, or not as they are now: see src/calls/finding/word-backlog.ts. */

@@ -78,6 +78,15 @@ export function preparedSql<Name extends string>(
   }
 }
 
+/** Runs statements of another origin than Drizzle: rows as arrays. */
+export function readRows(db: ReadDatabase) {
+  return async (text: string, params: readonly unknown[]): Promise<unknown[][]> => {
+    const rows = await db.values<unknown[]>(new Filled({ sql: text, params: [...params] }))
+    // Those of a server have columns by number, but are no arrays.
+    return rows.map((row) => Array.from(row))
+  }
+}
+
 class Filled extends SQL {
   readonly #query: Query
 

@@ -69,6 +69,10 @@ const queries = preparedQueries((db) => ({
     .prepare(),
 }))
 
+function cacheOf({ rights }: Core) {
+  return rights.cache<string, KeyRow>(rowsCachedMax)
+}
+
 /** API and ingest keys. Only their hashes are stored. */
 export class Keys {
   readonly #core: Core
@@ -77,18 +81,15 @@ export class Keys {
     max: rulesCachedMax,
     memoMethod: (allowedIps) => compileIpRules(JSON.parse(allowedIps)),
   })
-  /** Rows of keys that are not revoked, by their Authorization header, as they were at `#rowsVersion`. */
-  readonly #rows: Record<KeyKind, LRUCache<string, KeyRow>> = {
-    live: new LRUCache({ max: rowsCachedMax }),
-    ingest: new LRUCache({ max: rowsCachedMax }),
-  }
-  #rowsVersion = -1
+  /** Rows of keys that are not revoked, by their Authorization header. */
+  readonly #cached: Record<KeyKind, ReturnType<typeof cacheOf>>
   /** Requests by key since the process started. */
   readonly #requests = new LRUCache<string, number>({ max: lastUsedTrackedMax })
   readonly #recordedAt = new LRUCache<string, number>({ max: lastUsedTrackedMax })
 
   constructor(core: Core) {
     this.#core = core
+    this.#cached = { live: cacheOf(core), ingest: cacheOf(core) }
   }
 
   /** @throws invalid_request naming each bad field and entry; forbidden unless `by` owns the project */
@@ -145,7 +146,9 @@ export class Keys {
     authorization: string | null,
     clientAddress: () => string | null,
   ): Promise<Caller> {
-    const row = this.#cached(kind, authorization) ?? (await this.#find(kind, authorization))
+    const isShort = authorization !== null && authorization.length <= headerCharsMax
+    const find = () => this.#find(kind, authorization)
+    const row = await (isShort ? this.#cached[kind](authorization, find) : find())
     const now = this.#core.now()
     if (row.expiresAt !== null && row.expiresAt <= now) {
       throw refusal('api_key_expired', 'API key has expired', 'Create a new key and use it instead.')
@@ -233,25 +236,15 @@ export class Keys {
     return row.projectId
   }
 
-  /** The row of a header that was good, unless anything has been committed since it was read. */
-  #cached(kind: KeyKind, authorization: string | null): KeyRow | undefined {
-    // Read before the row: after a commit in between, the number differs the next time.
-    const version = this.#core.dataVersion()
-    if (version !== this.#rowsVersion) for (const rows of Object.values(this.#rows)) rows.clear()
-    this.#rowsVersion = version
-    return authorization === null ? undefined : this.#rows[kind].get(authorization)
-  }
-
   async #find(kind: KeyKind, authorization: string | null): Promise<KeyRow> {
     const token = bearerToken(authorization)
-    if (authorization === null || token === null) throw missingAuthorization()
+    if (token === null) throw missingAuthorization()
     if (!hasKeyPrefix(token, kind))
       throw refusal('invalid_api_key_format', 'Invalid API key format', formatOf[kind])
     const row = await queries(this.#core.read).byHash.get({ hash: hashKey(token) })
     if (!row || row.revokedAt !== null) {
       throw refusal('invalid_api_key', 'Invalid API key', 'The key is unknown or has been revoked.')
     }
-    if (authorization.length <= headerCharsMax) this.#rows[kind].set(authorization, row)
     return row
   }
 

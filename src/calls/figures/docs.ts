@@ -7,6 +7,7 @@ import { CallFigures } from './schemas.ts'
 // The route of figures in the OpenAPI document.
 
 const member = '[^\\u0000]{1,490}'
+const grouping = `(${groupings.join('|')}|analysis\\.${member}|criterion\\.[a-z0-9_]{1,40})`
 
 export const readFigures = {
   tags: ['Calls'],
@@ -14,10 +15,11 @@ export const readFigures = {
   operationId: 'readFigures',
   summary: 'Figures of calls, in groups',
   description:
-    'Counts the calls that filters find, or shows a number of them: of all together, of each day or hour, or of each ' +
-    "value of a field. The filters are those of the list of calls, and a group's `calls` are as many as the list finds " +
-    'with the filters and the group. Days and hours follow each other without holes; other groups begin with those of ' +
-    'the most calls. At most 1,000 groups are shown; more days or hours are a 400.',
+    'Counts the calls that filters find, or shows a number of them: of all together, of each hour, day, week or month, ' +
+    "of each value of a field, or of two of these together. The filters are those of the list of calls, and a group's `calls` are as many as the list finds " +
+    'with the filters and the group. Groups of time follow each other without holes; other groups begin with those of ' +
+    'the most calls. Two groupings have the combinations that calls have. At most 1,000 groups are shown; more days or ' +
+    'hours are a 400.',
   parameters: [
     queryParameter(
       'of',
@@ -38,13 +40,14 @@ export const readFigures = {
     ),
     queryParameter(
       'by',
-      'What makes a group. Without it, all calls are one.',
-      { type: 'string', pattern: `^(${groupings.join('|')}|analysis\\.${member})$` },
+      'What makes a group, or two with a comma, at most one of them of `hour`, `day`, `week`, `month`. Without it, all ' +
+        'calls are one.',
+      { type: 'string', pattern: `^${grouping}(,${grouping})?$` },
       'day',
     ),
     queryParameter(
       'timeZone',
-      "Of days and hours, by default the project's, or else UTC.",
+      "Of groups of time, by default the project's, or else UTC.",
       { type: 'string', maxLength: 100 },
       'Europe/Berlin',
     ),

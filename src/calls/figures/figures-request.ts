@@ -1,6 +1,6 @@
 import { type FieldError, invalidRequest } from '../../errors.ts'
-import { clockOf, zoneName } from '../../text/zone.ts'
-import { analysisPrefix, prefixOf } from '../filters.ts'
+import { zoneName } from '../../text/zone.ts'
+import { type analysisPrefix, type criterionPrefix, prefixOf } from '../filters.ts'
 import {
   type CallQuery,
   type CallSearch,
@@ -10,22 +10,29 @@ import {
   valuesOf,
 } from '../finding/call-query.ts'
 import { shows as allShows, type Measure, measureOf, measures, type Show } from './measures.ts'
+import { timeUnits } from './time-groups.ts'
 
-/** What calls are grouped by, beside `analysis.KEY`. */
+/** What calls are grouped by, beside `analysis.KEY` and `criterion.ID`. */
 export const groupings = [
-  ...(['day', 'hour', 'agentId', 'agentVersion', 'source', 'endedReason', 'evaluation'] as const),
+  ...timeUnits,
+  ...(['agentId', 'agentVersion', 'source', 'endedReason', 'evaluation', 'isEngaged'] as const),
   ...(['direction', 'label'] as const),
 ] as const
+/** Of these there are many in a year. */
+const spans: readonly GroupedBy[] = ['hour', 'day', 'week', 'month']
 const figureParameters = ['of', 'show', 'by', 'timeZone']
-type Grouping = (typeof groupings)[number] | `${typeof analysisPrefix}${string}`
+export type GroupedBy =
+  | (typeof groupings)[number]
+  | `${typeof analysisPrefix | typeof criterionPrefix}${string}`
 
 export interface FiguresRequest {
   of: string
   measure: Measure
   show: Show
-  by: Grouping | null
-  /** The clock of the time zone; undefined if it was not sent. */
-  aheadAt: ((at: number) => number) | undefined
+  /** At most two. */
+  by: readonly GroupedBy[]
+  /** Undefined if it was not sent. */
+  zone: string | undefined
   /** In the order of time. */
   search: CallSearch
 }
@@ -50,14 +57,19 @@ export function readFiguresRequest(query: CallQuery): FiguresRequest {
   const show = read('show', (text) => shows.find((each) => each === text), `${listed(shows)}, of ${of}`)
   if (query.show === undefined && others.length > 0)
     errors.push({ field: 'show', message: `is required: ${listed(shows)}` })
-  const by = read('by', toGrouping, listed(groupings, 'analysis.KEY')) ?? null
-  const aheadAt = read('timeZone', toClock, 'a time zone such as Europe/Berlin')
+  const by =
+    read(
+      'by',
+      toGroupings,
+      `${listed(groupings, 'analysis.KEY', 'criterion.ID')}, or two of these, at most one of them of ${listed(spans)}`,
+    ) ?? []
+  const zone = read('timeZone', (text) => zoneName(text) ?? undefined, 'a time zone such as Europe/Berlin')
   // A figure is of all calls, not of a page.
   const { cursor: _, order: __, ...filters } = query
   const orders = { orders: ['createdAt'], readCursor: () => undefined } as const
   const search = readCallSearch({ ...filters, order: 'createdAt' }, orders, errors)
   if (errors.length > 0) throw invalidRequest(errors)
-  return { of, measure, show: show ?? first, by, aheadAt, search }
+  return { of, measure, show: show ?? first, by, zone, search }
 }
 
 function listed(names: readonly string[], ...more: string[]): string {
@@ -69,12 +81,20 @@ function toMeasure(of: string): { of: string; measure: Measure } | undefined {
   return measure && { of, measure }
 }
 
-function toGrouping(text: string): Grouping | undefined {
-  const isMember = (name: string): name is `${typeof analysisPrefix}${string}` =>
-    name.startsWith(analysisPrefix) && name !== analysisPrefix
-  return isMember(text) ? text : groupings.find((each) => each === text)
+export function isOfTime(by: GroupedBy): by is (typeof timeUnits)[number] {
+  return timeUnits.some((unit) => unit === by)
 }
 
-function toClock(zone: string): ((at: number) => number) | undefined {
-  return zoneName(zone) === null ? undefined : (clockOf(zone) ?? undefined)
+function toGroupings(text: string): GroupedBy[] | undefined {
+  const names = text.split(',')
+  const by = names.flatMap((name) => toGrouping(name) ?? [])
+  if (by.length !== names.length || by.length > 2 || by[0] === by[1]) return undefined
+  return by.filter((one) => spans.some((span) => span === one)).length <= 1 ? by : undefined
+}
+
+function toGrouping(text: string): GroupedBy | undefined {
+  const prefix = prefixOf(text)
+  const isMember = (name: string): name is `${typeof analysisPrefix}${string}` =>
+    prefix !== undefined && name !== prefix
+  return isMember(text) ? text : groupings.find((each) => each === text)
 }

@@ -1,60 +1,60 @@
-import { sql } from 'drizzle-orm'
 import type { Core } from '../../core/core.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { type AppError, invalidRequest } from '../../errors.ts'
-import { clockOf } from '../../text/zone.ts'
+import { invalidRequest } from '../../errors.ts'
 import { analysisPrefix, noValue } from '../filters.ts'
-import type { CallQuery } from '../finding/call-query.ts'
-import { listedText, meaningsOf } from '../finding/call-values.ts'
-import { unlabelled } from '../finding/conditions.ts'
-import { allTime, type CountedName, countsByValue, type Period } from '../finding/counts.ts'
+import type { CallQuery, CallSearch } from '../finding/call-query.ts'
+import { meaningsOf } from '../finding/call-values.ts'
+import { toMemberCondition } from '../finding/conditions.ts'
 import { FoundPages } from '../finding/found-pages.ts'
 import { readSearchBox } from '../finding/search-box.ts'
-import { type FiguresRequest, readFiguresRequest } from './figures-request.ts'
-import { KnownNumbers } from './known-numbers.ts'
-import { type Naming, type Reading, readTallies, readTalliesUnder, type Tallies } from './read-tallies.ts'
-import { emptyTally, shown, sumOf, type Tally } from './tally.ts'
+import { type FiguresRequest, type GroupedBy, isOfTime, readFiguresRequest } from './figures-request.ts'
+import { figureOf, percentsOf, type Show } from './measures.ts'
+import type { Passes } from './passes.ts'
+import type { Answer, Group, Grouping, Question } from './question.ts'
 import { groupsMax, TimeGroups } from './time-groups.ts'
 
-export interface FiguresOfCalls extends Pick<FiguresRequest, 'of' | 'show' | 'by'> {
+export interface FiguresOfCalls extends Pick<FiguresRequest, 'of' | 'show'> {
+  by: string | null
   data: Figure[]
   /** How many calls the filters alone find. */
   total: number
+  asOf?: string
 }
 
 interface Figure {
   /** A value of the filter that finds the group's calls, a day, or an hour; null for the one group of all calls. */
-  key: string | null
+  key?: string | null
+  /** Instead of `key` by two groupings: the key of each. */
+  keys?: string[]
   value: number | null
   calls: number
 }
 
-interface Groups {
-  groups: (readonly [key: string | null, Tally])[]
-  total: number
+interface FiguresParts {
+  passes: Passes
 }
 
-interface FiguresParts {
-  known?: KnownNumbers
-}
+/** What a question of figures leaves to the engine: its period is that of the search. */
+export type AskedQuestion = Omit<Question, 'from' | 'to'> & Partial<Pick<Question, 'from' | 'to'>>
 
 /** Figures of the calls that filters find. */
 export class Figures {
   readonly #parts: Core & FiguresParts
-  readonly #known: KnownNumbers
 
   constructor(core: Core, parts: FiguresParts) {
     this.#parts = { ...core, ...parts }
-    this.#known = parts.known ?? new KnownNumbers()
   }
 
   /**
    * @param query filters, and `of`, `show`, `by` and `timeZone`
    * @throws invalid_request for values that cannot be read, and for more hours, days or values than can be shown
    */
-  read(projectId: number, query: CallQuery): Promise<FiguresOfCalls> {
+  async read(projectId: number, query: CallQuery): Promise<FiguresOfCalls> {
+    const request = readFiguresRequest(query)
     const db = this.#parts.store(projectId).readInBackground
-    return this.#readOf(projectId, readFiguresRequest(query), db)
+    return await this.#readOf(projectId, request, (question, search = request.search) =>
+      this.ask(db, projectId, search, question),
+    )
   }
 
   /** The same for the console, whose text may be a number or an id, as in its list of calls. */
@@ -62,124 +62,169 @@ export class Figures {
     const db = this.#parts.store(projectId).readForConsole
     const request = readFiguresRequest(query)
     const { search } = await readSearchBox(db, projectId, query)
-    return await this.#readOf(
-      projectId,
-      { ...request, search: { ...search, order: request.search.order } },
-      db,
-    )
+    const ordered = { ...search, order: request.search.order }
+    const ask: Ask = (question, narrower = ordered) =>
+      this.ask(db, projectId, narrower, question, { mayBeOld: true })
+    return await this.#readOf(projectId, { ...request, search: ordered }, ask)
   }
 
-  async #readOf(projectId: number, request: FiguresRequest, db: ReadDatabase): Promise<FiguresOfCalls> {
-    const { of, show, by, search } = request
-    const known = this.#known
-    const reading = { ...request, db, projectId, pages: new FoundPages(db, projectId, search), known }
-    const isByTime = by === 'day' || by === 'hour'
-    const { groups, total } = isByTime
-      ? await groupByTime(reading, by, (await this.#parts.settingsOf(projectId)).timeZone)
-      : await groupByValue(reading)
-    const data = groups.map(([key, tally]) => ({ key, value: shown(show, tally), calls: tally.calls }))
-    return { of, show, by, data, total }
+  /**
+   * Asks any question about the calls of a search.
+   * @param options.newest without filters, only about so many of the newest calls
+   */
+  async ask(
+    db: ReadDatabase,
+    projectId: number,
+    search: CallSearch,
+    question: AskedQuestion,
+    { newest, ...options }: { mayBeOld?: boolean; newest?: number } = {},
+  ): Promise<Answer> {
+    const found = await new FoundPages(db, projectId, search).scan()
+    const { rows } = found
+    const scan =
+      newest !== undefined && rows.kind === 'created' ? { ...found, rows: { ...rows, newest } } : found
+    return await this.#parts.passes.ask(scan, { from: scan.from, to: scan.to, ...question }, options)
   }
-}
 
-/** The days or hours from the first call, or `from`, to the last one, or `to`. */
-async function groupByTime(reading: Reading, by: 'day' | 'hour', zone: string | null): Promise<Groups> {
-  const { from, to } = reading.search
-  const start = from ?? (await reading.pages.firstTime())
-  if (start === undefined) return { groups: [], total: 0 }
-  const aheadAt = reading.aheadAt ?? clockOf(zone ?? 'UTC') ?? (() => 0)
-  const time = new TimeGroups(by, { from: start, to: to ?? allTime.to }, aheadAt)
-  if (to !== undefined && time.names.length > groupsMax) throw tooMany(by)
-  const name = time.nameOf(sql`calls.created_at`)
-  const ofQuarter = (start: number) => time.nameAt(start)
-  const tallies = await readTallies(reading, {
-    name,
-    ...(time.isOfQuarters && { counted: time, ofQuarter }),
-  })
-  const found = [...tallies.keys()].map(Number)
-  const first = from === undefined ? Math.min(...found) : Number.NEGATIVE_INFINITY
-  const last = to === undefined ? Math.max(...found) : Number.POSITIVE_INFINITY
-  const names = time.names.filter((each) => each >= first && each <= last)
-  // No name stands for what is later than all of them.
-  if (tallies.has(null) || names.length > groupsMax) throw tooMany(by)
-  const groups = names.map((each) => [time.textOf(each), tallies.get(each) ?? emptyTally] as const)
-  return { groups, total: callsIn(tallies) }
-}
-
-/** The groups of a filter's values, those of the most calls first; or all calls. */
-async function groupByValue(reading: Reading): Promise<Groups> {
-  const { by } = reading
-  const { under, ...naming } = namingOf(reading)
-  const tallies = await readTallies(reading, naming)
-  const total = callsIn(tallies)
-  if (by === null) return { groups: [[null, tallies.get(null) ?? emptyTally]], total }
-  const values: Map<unknown, Tally> = new Map(tallies)
-  if (under !== undefined)
-    for (const [entry, tally] of await readTalliesUnder(reading, under)) {
-      const [, value]: unknown[] = JSON.parse(String(entry))
-      values.set(value, sumOf(tally, values.get(value) ?? emptyTally))
+  async #readOf(projectId: number, request: FiguresRequest, ask: Ask): Promise<FiguresOfCalls> {
+    const { of, show, by, measure, search } = request
+    const zone = request.zone ?? (await this.#parts.settingsOf(projectId)).timeZone ?? 'UTC'
+    const groupings = by.map((one) => groupingOf(one, zone))
+    const percents = percentsOf(show)
+    const [first, second] = by
+    const [answer, ofFirst] = await Promise.all([
+      ask({ of: measure.of, by: groupings, percents }),
+      // Of two groupings, the first one's own groups say in which order they come.
+      second === undefined ? null : ask({ of: null, by: groupings.slice(0, 1), percents: [] }),
+    ])
+    if (answer.isTooMany) throw invalidRequest([{ field: 'by', message: 'has too many different values' }])
+    const asOf = answer.asOf === undefined ? {} : { asOf: new Date(answer.asOf).toISOString() }
+    const shape = { of, show, by: by.length === 0 ? null : by.join(','), total: answer.total, ...asOf }
+    if (first === undefined) {
+      const [all] = answer.groups
+      return { ...shape, data: [{ key: null, ...figureOf(show, all ? [all] : []) }] }
     }
-  const none = values.get(null)
-  const texts = new Set([...values.keys()].filter((value) => value !== null).map(String))
-  // No filter finds an empty text, nor what is called `none` where that means null.
-  texts.delete('')
-  if (!by.startsWith(analysisPrefix)) texts.delete(noValue)
-  const groups = [...texts].map((text) => {
-    const meant = meaningsOf(text).map((value) => values.get(value) ?? emptyTally)
-    return [text, sumOf(...meant)] as const
+    if (second === undefined && isOfTime(first))
+      return { ...shape, data: byTime(answer, new TimeGroups(first, zone), search, first, show) }
+    const again: Again = async (texts, names) => {
+      const conditions = [...search.conditions]
+      for (const [at, text] of texts.entries()) {
+        const condition = text === null ? '' : toMemberCondition(by[at] ?? '', [text])
+        if (typeof condition !== 'string') conditions.push(condition)
+      }
+      const others = groupings.filter((_, at) => texts[at] === null)
+      const { groups } = await ask({ of: measure.of, by: others, percents }, { ...search, conditions })
+      return groups.filter(
+        (group) => String(group.names) === String(names.filter((_, at) => texts[at] === null)),
+      )
+    }
+    const calls = new Map(ofFirst?.groups.map(({ names: [name], calls }) => [name, calls]))
+    return { ...shape, data: await byValues(answer, { by, zone, show, callsOfFirst: calls }, again) }
+  }
+}
+
+type Ask = (question: AskedQuestion, search?: CallSearch) => Promise<Answer>
+type Names = Group['names']
+/** Asks for a group once more, with filters for the keys that are texts here. */
+type Again = (texts: readonly (string | null)[], names: Names) => Promise<Group[]>
+
+/** The groups of time from the first call, or `from`, to the last one, or `to`. */
+function byTime(
+  answer: Answer,
+  time: TimeGroups,
+  { from, to }: CallSearch,
+  by: GroupedBy,
+  show: Show,
+): Figure[] {
+  const start = from ?? answer.first
+  const end = to ?? (answer.last === null ? null : answer.last + 1)
+  if (start === null || end === null || (from === undefined && answer.total === 0)) return []
+  const names = time.in({ from: start, to: end })
+  if (names.length > groupsMax)
+    throw invalidRequest([
+      { field: 'by', message: `would make more than ${groupsMax} groups of one ${by} each` },
+    ])
+  const groups = new Map(answer.groups.map((group) => [group.names[0], group]))
+  return names.map((name) => {
+    const group = groups.get(name)
+    return { key: time.textOf(name), ...figureOf(show, group ? [group] : []) }
   })
-  const all = none ? [...groups, [noValue, none] as const] : groups
-  return { groups: all.sort(byCalls).slice(0, groupsMax), total }
 }
 
-function byCalls([a, { calls }]: readonly [string, Tally], [b, other]: readonly [string, Tally]): number {
-  return other.calls - calls || (a < b ? -1 : 1)
+interface ByValues {
+  by: readonly GroupedBy[]
+  zone: string
+  show: Show
+  /** With two groupings, how many calls each group of the first one has. */
+  callsOfFirst: Map<Names[number] | undefined, number>
 }
 
-/** How calls are grouped by values. */
-interface ByValue extends Naming {
-  /** The name in call_values of further groups of a call. */
-  under?: string
-}
-
-function namingOf(reading: Reading): ByValue {
-  const { by, projectId } = reading
-  const period = periodOf(reading)
-  const counted = (name: CountedName) => ({
-    rows: countsByValue(projectId, name, period),
-    name: sql`value ->> '$'`,
+/** The groups of the values of one or two filters: those of time ascending, others by calls. */
+async function byValues({ groups }: Answer, { by, zone, show, callsOfFirst }: ByValues, again: Again) {
+  const times = by.map((one) => (isOfTime(one) ? new TimeGroups(one, zone) : null))
+  const found: { names: Names; keys: string[]; figure: ReturnType<typeof figureOf> }[] = []
+  for (const group of groups) {
+    const { names } = group
+    const keys = names.map(
+      (name, at) => (typeof name === 'number' && times[at]?.textOf(name)) || textOf(name),
+    )
+    if (names.some((name, at) => isUnfound(by[at] ?? '', name))) continue
+    const texts = keys.map((key, at) => (isWider(by[at] ?? '', names[at] ?? null, key) ? key : null))
+    const own = texts.some((text) => text !== null) ? await again(texts, names) : [group]
+    found.push({ names, keys, figure: figureOf(show, own) })
+  }
+  found.sort((a, b) => {
+    for (const [at, time] of times.entries()) {
+      const [name, other] = [a.names[at], b.names[at]]
+      if (name === other) continue
+      if (time) return Number(name) - Number(other)
+      const isFirstOfTwo = at < by.length - 1
+      const calls = isFirstOfTwo
+        ? (callsOfFirst.get(other) ?? 0) - (callsOfFirst.get(name) ?? 0)
+        : b.figure.calls - a.figure.calls
+      return calls || ((a.keys[at] ?? '') < (b.keys[at] ?? '') ? -1 : 1)
+    }
+    return 0
   })
+  return found.slice(0, groupsMax).map(({ keys, figure }) => {
+    const [key = null] = keys
+    return by.length === 1 ? { key, ...figure } : { keys, ...figure }
+  })
+}
+
+function textOf(name: Names[number]): string {
+  return name === null ? noValue : String(name)
+}
+
+/** No filter finds an empty text, nor what is called `none` where that means null. */
+function isUnfound(by: string, name: Names[number]): boolean {
+  return name === '' || (name === noValue && !by.startsWith(analysisPrefix))
+}
+
+/** `4.0` also finds the number 4, which is in the group of `4`. */
+function isWider(by: string, name: Names[number], text: string): boolean {
+  const isOfAnalysis = name !== null && by.startsWith(analysisPrefix)
+  return isOfAnalysis && meaningsOf(text).some((one) => String(one) !== text)
+}
+
+function groupingOf(by: GroupedBy, zone: string): Grouping {
+  if (isOfTime(by)) return { kind: 'time', unit: by, zone }
   switch (by) {
-    case null:
-      return { counted: { periods: [[null, period.from, period.to]] }, ofQuarter: () => null }
     case 'source':
-      return { name: sql`calls.source`, counted: counted(by) }
+      return { kind: 'value', column: 'calls.source' }
     case 'endedReason':
-      return { name: sql`calls.ended_reason`, counted: counted(by) }
+      return { kind: 'value', column: 'calls.ended_reason' }
     case 'evaluation':
-      return { name: sql`calls.evaluation` }
+      return { kind: 'value', column: 'calls.evaluation' }
+    case 'isEngaged':
+      return { kind: 'value', column: `iif(calls.is_engaged, 'true', 'false')` }
     case 'agentId':
-      return { name: sql`calls.agent_id`, counted: counted(by), under: 'otherAgentId' }
+      return { kind: 'value', column: 'calls.agent_id', entries: 'otherAgentId' }
+    case 'label':
     case 'agentVersion':
     case 'direction':
-      return { name: listedText(by) }
-    case 'label':
-      return { name: sql`case when ${unlabelled.check} then null else '' end`, under: by }
+      return { kind: 'value', entries: by, hasNone: true }
     default:
-      return { name: sql`''`, under: by }
+      return { kind: 'value', entries: by }
   }
-}
-
-function periodOf({ search: { from = allTime.from, to = allTime.to } }: Reading): Period {
-  return { from, to }
-}
-
-function callsIn(tallies: Tallies): number {
-  return [...tallies.values()].reduce((sum, { calls }) => sum + calls, 0)
-}
-
-function tooMany(by: string): AppError {
-  return invalidRequest([
-    { field: 'by', message: `would make more than ${groupsMax} groups of one ${by} each` },
-  ])
 }

@@ -3,6 +3,7 @@ import { type McpTool, toolOf } from '../../mcp/tool.ts'
 import { filterNames } from '../filters.ts'
 import { queryOfGiven, readGivenFilters } from '../finding/given-filters.ts'
 import type { Figures } from './figures.ts'
+import { groupings } from './figures-request.ts'
 import { CallFigures } from './schemas.ts'
 
 const linesMax = 100
@@ -19,7 +20,7 @@ const FiguresRequest = Type.Object({
     'share',
   ),
   by: text(
-    'Groups by day, hour, agentId, agentVersion, source, endedReason, evaluation, direction, label or analysis.KEY. Without it, all calls are one.',
+    `Groups by ${groupings.join(', ')}, analysis.KEY or criterion.ID, or by two of these with a comma. Without it, all calls are one.`,
     'day',
   ),
   timeZone: text("Of days and hours; by default the project's.", 'Europe/Berlin'),
@@ -54,7 +55,10 @@ export function figureTool(figures: Pick<Figures, 'read'>): McpTool {
         `${show} of ${of}; ${total} calls match.`,
         ...data
           .slice(0, linesMax)
-          .map(({ key, value, calls }) => `- ${key ?? 'all'}: ${value} (${calls} calls)`),
+          .map(
+            ({ key, keys, value, calls }) =>
+              `- ${keys?.join(', ') ?? key ?? 'all'}: ${value} (${calls} calls)`,
+          ),
         ...(data.length > linesMax ? [`(and ${data.length - linesMax} more groups)`] : []),
       ].join('\n'),
     ],

@@ -1,10 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm'
-import { calls } from '../../db/schema.ts'
 import { analysisPrefix, criterionPrefix, prefixOf } from '../filters.ts'
-import { isUnder, toValue } from '../finding/call-values.ts'
-import { anyOf } from '../finding/conditions.ts'
+import type { Group, Measured } from './question.ts'
 
-const ofNumbers = ['sum', 'avg', 'min', 'max', 'p50', 'p95'] as const
+const percentiles = { p50: 50, p90: 90, p95: 95, p99: 99 }
+const ofNumbers = ['sum', 'avg', 'min', 'max', 'p50', 'p90', 'p95', 'p99'] as const
 export const shows = ['count', 'share', ...ofNumbers] as const
 export type Show = (typeof shows)[number]
 
@@ -12,46 +10,60 @@ export type Show = (typeof shows)[number]
 export interface Measure {
   /** What can be shown of it. */
   shows: readonly [Show, ...Show[]]
-  /** The number of a row of `calls`, or null if it has none. A share is the average of zeros and ones. */
-  number: SQL
-  /** Whether call_counts has it: the number of calls, or their evaluation. */
-  isCounted?: true
+  /** The number of a call; null where calls are only counted. A share is the average of zeros and ones. */
+  of: Measured | null
 }
+
+/** Of completed calls alone. */
+export const durationColumn = `case when calls.status = 'completed' then calls.duration end`
 
 /** By name. Beside them there are `analysis.KEY` and `criterion.ID`. */
 export const measures = {
-  calls: { shows: ['count'], number: sql`null`, isCounted: true },
-  duration: { shows: ofNumbers, number: sql`case when calls.status = 'completed' then calls.duration end` },
-  costUsd: { shows: ofNumbers, number: sql`${calls.costUsd}` },
-  latencyMs: { shows: ofNumbers, number: sql`${calls.latencyMs}` },
-  success: {
-    shows: ['share'],
-    number: oneOrZero(sql`calls.evaluation = 'success'`, sql`calls.evaluation = 'fail'`),
-    isCounted: true,
-  },
+  calls: { shows: ['count'], of: null },
+  duration: { shows: ofNumbers, of: { column: durationColumn } },
+  costUsd: { shows: ofNumbers, of: { column: 'calls.cost_usd' } },
+  latencyMs: { shows: ofNumbers, of: { column: 'calls.latency_ms' } },
+  success: { shows: ['share'], of: { value: 'calls.evaluation', numbers: { '"success"': 1, '"fail"': 0 } } },
 } satisfies Record<string, Measure>
 
 /** @returns undefined for an unknown name */
 export function measureOf(name: string): Measure | undefined {
   switch (prefixOf(name)) {
     case analysisPrefix:
-      return { shows: ofNumbers, number: numberUnder(name) }
-    case criterionPrefix: {
-      const is = (verdict: string) => anyOf([toValue(name, verdict)], { isOrdered: true }).check
-      return { shows: ['share'], number: oneOrZero(is('pass'), is('fail')) }
-    }
+      return { shows: ofNumbers, of: { entries: name } }
+    case criterionPrefix:
+      return { shows: ['share'], of: { entries: name, numbers: { '"pass"': 1, '"fail"': 0 } } }
     default:
       return Object.entries(measures).find(([known]) => known === name)?.[1]
   }
 }
 
-function oneOrZero(isOne: SQL, isZero: SQL): SQL {
-  return sql`case when ${isOne} then 1 when ${isZero} then 0 end`
+/** The percentiles to compute for what is shown. */
+export function percentsOf(show: Show): number[] {
+  return show in percentiles ? [percentiles[show as keyof typeof percentiles]] : []
 }
 
-/** Read from what the call is found by, so that the call of each number is found by it. */
-function numberUnder(name: string): SQL {
-  const isNumber = sql`json_type(entry.value, '$[1]') in ('integer', 'real')`
-  return sql`(select case when ${isNumber} then entry.value ->> 1 end from json_each(calls.value_list) as entry
-    where ${isUnder(sql`entry.value`, name)})`
+/** What is shown of the calls of some groups, of which only one has percentiles; null for the value of no numbers. */
+export function figureOf(show: Show, groups: readonly Group[]): { value: number | null; calls: number } {
+  const sum = (of: (group: Group) => number) => groups.reduce((all, group) => all + of(group), 0)
+  const calls = sum((group) => group.calls)
+  const numbers = sum((group) => group.numbers)
+  const value = () => {
+    if (show === 'count') return calls
+    if (numbers === 0) return null
+    switch (show) {
+      case 'sum':
+        return sum((group) => group.sum)
+      case 'avg':
+      case 'share':
+        return sum((group) => group.sum) / numbers
+      case 'min':
+        return Math.min(...groups.map(({ least }) => least))
+      case 'max':
+        return Math.max(...groups.map(({ most }) => most))
+      default:
+        return groups[0]?.percentiles[0] ?? null
+    }
+  }
+  return { value: value(), calls }
 }

@@ -4,13 +4,22 @@ import { named } from '../../validation.ts'
 const nullable = { nullable: true }
 
 const Figure = named('Figure', {
-  key: Type.Unsafe<string | null>({
-    type: 'string',
-    ...nullable,
-    description:
-      'A day, the time at which an hour starts, or the text with which the filter finds these calls. null without `by`.',
-    example: '2026-01-31',
-  }),
+  key: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: 'string',
+      ...nullable,
+      description:
+        'A day, a week by its Monday, a month, the time at which an hour starts, or the text with which the filter finds these calls. null without `by`.',
+      example: '2026-01-31',
+    }),
+  ),
+  keys: Type.Optional(
+    Type.Array(Type.String(), {
+      minItems: 2,
+      maxItems: 2,
+      description: 'Instead of `key` by two of them: the key of each.',
+    }),
+  ),
   value: Type.Unsafe<number | null>({
     type: 'number',
     ...nullable,
@@ -27,4 +36,10 @@ export const CallFigures = named('Figures', {
   by: Type.Unsafe<string | null>({ type: 'string', ...nullable, example: 'day' }),
   data: Type.Array(Figure, { maxItems: 1_000 }),
   total: Type.Integer({ minimum: 0, description: 'How many calls the filters find.', example: 118 }),
+  asOf: Type.Optional(
+    Type.String({
+      description:
+        'Of when the figures are, on a remote database with more than 100,000 calls: up to 60 seconds ago.',
+    }),
+  ),
 })

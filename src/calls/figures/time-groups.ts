@@ -1,90 +1,107 @@
-import { type SQL, sql } from 'drizzle-orm'
-import { partsOf, type ZonePart } from '../../text/zone.ts'
-import { dayMs, quarterMs } from '../finding/counts.ts'
+import { clockOf, partsOf, type ZonePart } from '../../text/zone.ts'
+import { dayMs, type Period } from '../finding/period.ts'
 
 export const groupsMax = 1_000
-const unitMs = { day: dayMs, hour: 3_600_000 }
-export type TimeUnit = keyof typeof unitMs
-/** The name of a group, when it begins, and when it ends. */
-export type NamedPeriod = readonly [name: number | null, from: number, to: number]
-/** Added before a division, which rounds towards zero: local times may lie before 1970. */
-const beforeMs = 2 * dayMs
+export const timeUnits = ['hour', 'day', 'week', 'month', 'hourOfDay', 'weekday'] as const
+export type TimeUnit = (typeof timeUnits)[number]
 
-/**
- * The days or hours of a time zone from a time on, as many as an answer can have and one more. A group is named by a
- * number: a day by its midnight as if it were in UTC, an hour by the instant at which it starts.
- */
+const hourMs = 3_600_000
+/** Parts of a time zone are kept in blocks of so many days. */
+const blockMs = 60 * dayMs
+/** 1970 began on the fourth day of its week. */
+const firstWeekday = 3
+
+/** A group of time, which calls from `from` to `until` are in. Others may be in it as well. */
+export interface TimeGroup extends Period {
+  /** An hour by the instant at which it starts, a day or week by its first midnight as if in UTC, a month by its number since 1970. */
+  name: number
+}
+
+/** Finds the group of an instant in a time zone. */
 export class TimeGroups {
-  readonly names: readonly number[]
-  /** In their order. A group that a change of the zone's offset cuts has two; what comes after all has the name null. */
-  readonly periods: readonly NamedPeriod[]
   readonly #unit: TimeUnit
-  readonly #parts: readonly ZonePart[]
+  readonly #aheadAt: (at: number) => number
+  readonly #blocks = new Map<number, ZonePart[]>()
 
-  constructor(unit: TimeUnit, { from, to }: { from: number; to: number }, aheadAt: (at: number) => number) {
+  constructor(unit: TimeUnit, zone: string) {
     this.#unit = unit
-    // A day has up to 25 hours.
-    const until = Math.min(to, from + (groupsMax + 2) * (unitMs[unit] + unitMs.hour))
-    this.#parts = partsOf({ from, to: until }, aheadAt)
-    const names = new Set<number>()
-    const periods: NamedPeriod[] = []
-    let reached = from
-    for (const part of this.#parts)
-      while (reached < part.to && names.size <= groupsMax) {
-        const [name, end] = [this.#nameIn(part, reached), Math.min(this.#endOf(part, reached), part.to)]
-        names.add(name)
-        periods.push([name, reached, end])
-        reached = end
+    this.#aheadAt = clockOf(zone) ?? (() => 0)
+  }
+
+  of(at: number): TimeGroup {
+    const { from, to, ahead, isCut } = this.#partAt(at)
+    const local = at + ahead
+    const hour = Math.floor(local / hourMs)
+    const day = Math.floor(local / dayMs)
+    const within = (start: number, ms: number, name: number): TimeGroup => {
+      return { name, from: Math.max(from, start - ahead), to: Math.min(to, start + ms - ahead) }
+    }
+    switch (this.#unit) {
+      case 'hour': {
+        // One that a change of half an hour cuts is two, of which the second one starts with the change.
+        const start = hour * hourMs - ahead
+        return within(hour * hourMs, hourMs, isCut ? Math.max(from, start) : start)
       }
-    this.names = [...names]
-    this.periods = reached < to ? [...periods, [null, reached, to]] : periods
+      case 'hourOfDay':
+        return within(hour * hourMs, hourMs, ((hour % 24) + 24) % 24)
+      case 'weekday':
+        return within(day * dayMs, dayMs, ((((day + firstWeekday) % 7) + 7) % 7) + 1)
+      case 'day':
+        return within(day * dayMs, dayMs, day * dayMs)
+      case 'week': {
+        const monday = day - ((((day + firstWeekday) % 7) + 7) % 7)
+        return within(monday * dayMs, 7 * dayMs, monday * dayMs)
+      }
+      case 'month': {
+        const date = new Date(local)
+        const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+        const start = Date.UTC(year, month)
+        return within(start, Date.UTC(year, month + 1) - start, (year - 1970) * 12 + month)
+      }
+    }
   }
 
-  /** The name of the group of an instant; null beyond all groups. */
-  nameOf(at: SQL): SQL<number | null> {
-    const unit = unitMs[this.#unit]
-    const branches = this.#parts.map((part) => {
-      const { ahead, start, shown } = this.#shiftsOf(part)
-      // Not parameters, which would be floats.
-      const name = `/ ${unit} * ${unit} - ${beforeMs + shown}`
-      return sql`when ${at} < ${sql.raw(`${part.to}`)} then max(${sql.raw(`${start}`)}, (${at} + ${sql.raw(`${beforeMs + ahead}`)}) ${sql.raw(name)})`
-    })
-    return branches.length === 0 ? sql`null` : sql`case ${sql.join(branches, sql` `)} end`
+  /** All groups of a period, without holes, at most one more than can be shown. */
+  in({ from, to }: Period): number[] {
+    if (this.#unit === 'hourOfDay') return Array.from({ length: 24 }, (_, hour) => hour)
+    if (this.#unit === 'weekday') return [1, 2, 3, 4, 5, 6, 7]
+    const names = new Set<number>()
+    for (let at = from; at < to && names.size <= groupsMax; ) {
+      const group = this.of(at)
+      names.add(group.name)
+      at = group.to
+    }
+    return [...names]
   }
 
-  /** The same for a number. */
-  nameAt(at: number): number | null {
-    const part = this.#parts.find(({ to }) => at < to)
-    return part ? this.#nameIn(part, at) : null
-  }
-
-  /** `2026-03-29`, or the ISO time at which the hour starts. */
   textOf(name: number): string {
-    const text = new Date(name).toISOString()
-    return this.#unit === 'day' ? text.slice(0, 10) : text
+    switch (this.#unit) {
+      case 'hour':
+        return new Date(name).toISOString()
+      case 'day':
+      case 'week':
+        return new Date(name).toISOString().slice(0, 10)
+      case 'month':
+        return new Date(Date.UTC(1970, name)).toISOString().slice(0, 7)
+      case 'hourOfDay':
+        return String(name).padStart(2, '0')
+      case 'weekday':
+        return String(name)
+    }
   }
 
-  /** Whether each group has whole quarters of an hour, but for the first and the last one. */
-  get isOfQuarters(): boolean {
-    const changes = this.#parts.slice(1).map(({ from }) => from)
-    return [...changes, ...this.#parts.map(({ ahead }) => ahead)].every((ms) => ms % quarterMs === 0)
-  }
-
-  #nameIn(part: ZonePart, at: number): number {
-    const unit = unitMs[this.#unit]
-    const { ahead, start, shown } = this.#shiftsOf(part)
-    return Math.max(start, Math.floor((at + ahead) / unit) * unit - shown)
-  }
-
-  #endOf({ ahead }: ZonePart, at: number): number {
-    const unit = unitMs[this.#unit]
-    return (Math.floor((at + ahead) / unit) + 1) * unit - ahead
-  }
-
-  /** An hour that a change of half an hour cuts is two, of which the second one starts with the change. */
-  #shiftsOf(part: ZonePart): { ahead: number; start: number; shown: number } {
-    const { ahead, from } = part
-    const isCut = this.#unit === 'hour' && part !== this.#parts[0]
-    return { ahead, start: isCut ? from : -beforeMs, shown: this.#unit === 'hour' ? ahead : 0 }
+  /** `isCut`: whether the part begins with a change of the offset. */
+  #partAt(at: number): ZonePart & { isCut: boolean } {
+    const block = Math.floor(at / blockMs)
+    const start = block * blockMs
+    let parts = this.#blocks.get(block)
+    if (!parts) {
+      // From a day earlier, so that the first one of the block does not begin within an hour that is cut.
+      parts = partsOf({ from: start - dayMs, to: start + blockMs }, this.#aheadAt)
+      this.#blocks.set(block, parts)
+    }
+    const place = parts.findIndex(({ to }) => at < to)
+    const part = parts[place] ?? { from: start, to: start + blockMs, ahead: this.#aheadAt(at) }
+    return { ...part, isCut: place > 0 }
   }
 }

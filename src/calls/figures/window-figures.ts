@@ -1,14 +1,13 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
+import type { Core } from '../../core/core.ts'
 import { calls } from '../../db/schema.ts'
-import type { StoreOf } from '../../db/store.ts'
 import { AppError, type FieldError, invalidRequest } from '../../errors.ts'
-import { Thread } from '../../threads/thread.ts'
-import type { Period } from '../finding/counts.ts'
-import { FoundPages } from '../finding/found-pages.ts'
 import { type GivenFilters, queryOfGiven } from '../finding/given-filters.ts'
+import type { Period } from '../finding/period.ts'
 import type { Figures } from './figures.ts'
 import { readFiguresRequest } from './figures-request.ts'
-import type { WindowApi, Windows } from './window-worker.ts'
+import type { Passes } from './passes.ts'
+import type { Windows } from './windows.ts'
 
 /** A figure of the calls of a window of time: of those that were created in it, or completed if it is not their number. */
 export interface Watched {
@@ -22,20 +21,18 @@ export interface Watched {
 const refusedFilters = ['from', 'to', 'completedFrom', 'completedTo', 'text']
 
 const callsMax = 500_000
-const idleMs = 60_000
+
+interface WindowFiguresParts {
+  figures: Pick<Figures, 'ask' | 'read'>
+  passes: Pick<Passes, 'figuresOfWindows'>
+}
 
 /** Figures of windows of time that move on. */
 export class WindowFigures {
-  readonly #options: { store: StoreOf; figures: Figures }
-  readonly #thread = new Thread<WindowApi>({
-    script: new URL('./window-worker.ts', import.meta.url),
-    name: 'The thread of windows',
-    data: () => undefined,
-    idleMs,
-  })
+  readonly #parts: Core & WindowFiguresParts
 
-  constructor(options: { store: StoreOf; figures: Figures }) {
-    this.#options = options
+  constructor(core: Core, parts: WindowFiguresParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /** @throws invalid_request naming each member that cannot be read */
@@ -72,7 +69,7 @@ export class WindowFigures {
   ): Promise<{ value: number | null; calls: number }> {
     const { of, show } = watched
     const query = { ...this.queryOf(watched, period), of, show }
-    const [all] = (await this.#options.figures.read(projectId, query)).data
+    const [all] = (await this.#parts.figures.read(projectId, query)).data
     return { value: all?.value ?? null, calls: all?.calls ?? 0 }
   }
 
@@ -81,7 +78,7 @@ export class WindowFigures {
     const time = timeOf(of)
     const first = (at: number) => sql`(
       select ${time} from ${calls} where project_id = ${projectId} and ${time} >= ${at} order by ${time} limit 1)`
-    const [row] = await this.#options.store(projectId).read.all<{
+    const [row] = await this.#parts.store(projectId).read.all<{
       leaves: number | null
       enters: number | null
     }>(sql`select ${first(from)} as leaves, ${first(to)} as enters`)
@@ -95,37 +92,23 @@ export class WindowFigures {
    * @throws invalid_request if they have too many calls
    */
   async ofWindows(projectId: number, watched: Watched, windows: Windows) {
-    const db = this.#options.store(projectId).readInBackground
+    const db = this.#parts.store(projectId).readInBackground
     const period = { from: windows.firstEnd - windows.lengthMs, to: windows.lastEnd }
     const { of, show: wanted } = watched
-    const query = { ...this.queryOf(watched, period), of, show: wanted }
-    const { measure, search, show } = readFiguresRequest(query)
-    const columns = {
-      calls: sql<number>`count(*)`,
-      // With fewer digits, a number would come back as another one.
-      text: sql<
-        string | null
-      >`group_concat('[' || at || ',' || iif(number is null, 'null', printf('%!.17g', number)) || ']')`,
-    }
-    const texts: string[] = []
-    let found = 0
-    const pages = new FoundPages(db, projectId, search)
-    for await (const slice of pages.slices(sql`${timeOf(of)} as at, ${measure.number} as number`)) {
-      const [{ calls = 0, text = null } = {}] = await db.select(columns).from(sql`(${slice})`)
-      if (text !== null) texts.push(text)
-      found += calls
-      if (found > callsMax)
-        throw invalidRequest([{ field: 'filters', message: `find more than ${callsMax} calls` }])
-    }
-    return await this.#thread.ask('valuesOf', texts, show, windows)
-  }
-
-  async close(): Promise<void> {
-    await this.#thread.close()
+    const { measure, search, show } = readFiguresRequest({
+      ...this.queryOf(watched, period),
+      of,
+      show: wanted,
+    })
+    const question = { of: measure.of, by: [], percents: [], listedAt: `calls.${timeOf(of).name}` }
+    const { listed, total } = await this.#parts.figures.ask(db, projectId, search, question)
+    if (total > callsMax || !listed)
+      throw invalidRequest([{ field: 'filters', message: `find more than ${callsMax} calls` }])
+    return await this.#parts.passes.figuresOfWindows(listed, show, windows)
   }
 }
 
 /** The column of the time by which calls are in a window. */
-function timeOf(of: string): SQL {
-  return sql`${of === 'calls' ? calls.createdAt : calls.completedAt}`
+function timeOf(of: string) {
+  return of === 'calls' ? calls.createdAt : calls.completedAt
 }

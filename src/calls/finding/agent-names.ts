@@ -38,35 +38,23 @@ export function otherAgentsIn(details: string | null, own: string | null): strin
   return [...agents].filter((id) => id !== own).slice(0, otherAgentsMax)
 }
 
-/** The names of agents in their newest calls, by id. Agents without names are left out. */
+/** The names of agents in their newest calls, by id. Agents without names are left out. @param newest their row numbers */
 export async function readAgentNames(
   db: ReadDatabase,
-  projectId: number,
-  agentIds: readonly string[],
+  newest: readonly (readonly [agentId: string, seq: number])[],
 ): Promise<Map<string, string>> {
   const rows = await db
     .select({
-      id: sql<string>`wanted.value`,
-      start: sql<
-        string | null
-      >`(select ${detailsStart} from calls where calls.seq = ${newestSeq(projectId)})`,
+      id: sql<string>`wanted.value ->> 0`,
+      start: sql<string | null>`substr(details, 1, ${sql.raw(`${startChars}`)})`,
     })
-    .from(sql`json_each(${JSON.stringify(agentIds)}) as wanted`)
+    .from(
+      sql`json_each(${JSON.stringify(newest)}) as wanted cross join call_details on call_details.seq = wanted.value ->> 1`,
+    )
   return new Map(
     rows.flatMap(({ id, start }) => {
       const name = readDetailsStart(start).agentName
       return name ? [[id, name] as const] : []
     }),
   )
-}
-
-/** The newest call of the agent that is `wanted`: of few calls in call_values, of many among all calls. */
-function newestSeq(projectId: number): SQL {
-  const value = sql`'["agentId",' || json_quote(wanted.value) || ']'`
-  const among = sql`where project_id = ${projectId}`
-  const newest = sql`order by created_at desc limit 1`
-  return sql`case when exists (select 1 from call_counts ${among} and until = ${Number.MAX_SAFE_INTEGER}
-      and name = 'agentId' and value = json_quote(wanted.value) and is_few)
-    then (select seq from call_values ${among} and value = ${value} ${newest})
-    else (select seq from calls indexed by calls_by_created_at ${among} and agent_id = wanted.value ${newest}) end`
 }

@@ -2,8 +2,8 @@ import type { FieldError } from '../../errors.ts'
 import { bareName, isNamed, isOneSlip, nearestName, unknownName } from '../../names.ts'
 import { splitValues } from '../../text/values.ts'
 import { callFilters, filterNames, prefixOf, takesSeveral } from '../filters.ts'
-import { type Condition, joinBounds, readTime, toCondition, toMemberCondition } from './conditions.ts'
-import { type CallOrder, newestFirst, type Place, type ReadCursor } from './place.ts'
+import { type Condition, readTime, toCondition, toMemberCondition } from './conditions.ts'
+import { newestFirst, type Place, type ReadCursor, type TimeOrder } from './place.ts'
 import { phrasesOf, readWordQuery, type WordQuery } from './word-query.ts'
 
 const valueCharsMax = 500
@@ -24,7 +24,7 @@ export interface CallSearch {
   words?: readonly WordQuery[]
   /** Words that must follow one another as written. */
   phrases?: readonly string[]
-  order: CallOrder
+  order: TimeOrder
   /** Where the previous page ended. */
   after?: Place
 }
@@ -32,7 +32,7 @@ export interface CallSearch {
 /** Reads the filters, the order and the cursor, and adds to `errors` what is wrong with them. */
 export function readCallSearch(
   query: CallQuery,
-  { orders, readCursor }: { orders: readonly CallOrder[]; readCursor: ReadCursor },
+  { orders, readCursor }: { orders: readonly TimeOrder[]; readCursor: ReadCursor },
   errors: FieldError[],
 ): CallSearch {
   const order = readOrder(query, orders, errors)
@@ -76,7 +76,7 @@ export function readCallSearch(
     search.after = after
     return undefined
   })
-  return { ...search, conditions: joinBounds(search.conditions) }
+  return search
 }
 
 /**
@@ -116,7 +116,7 @@ export function valuesOf(query: CallQuery, name: string): string[] | undefined {
   return isSeveral(name) ? [...new Set([texts].flat().flatMap(splitValues))] : [texts].flat().slice(-1)
 }
 
-function readOrder(query: CallQuery, orders: readonly CallOrder[], errors: FieldError[]): CallOrder {
+function readOrder(query: CallQuery, orders: readonly TimeOrder[], errors: FieldError[]): TimeOrder {
   const asked = valuesOf(query, 'order')?.[0] ?? newestFirst
   const order = orders.find((one) => one === asked)
   if (order) return order

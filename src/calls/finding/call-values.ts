@@ -10,9 +10,9 @@ const analysisValuesMax = 200
 const valueCharsMax = 200
 
 /**
- * The values in call_values that a call can be found by: each string, number and boolean at the top level of its
+ * The values in `calls.value_list` that a call can be found by: each string, number and boolean at the top level of its
  * analysis, as `["analysis.KEY",VALUE]`, each label, the assignee and each mark of its review, the verdict on each criterion, the state of
- * its recording, its direction, the version of its agent, and the agents beside its own. Triggers add what few calls have of the columns: see counts.ts.
+ * its recording, its direction, the version of its agent, and the agents beside its own.
  */
 export function valuesOf(
   { callAnalysis }: Pick<Call, 'callAnalysis'>,
@@ -41,27 +41,27 @@ type ListedName = Extract<CallFilter, { kind: 'listed' }>['name']
 const reviewMarks = ['reviewed', 'noted', 'flagged'] as const
 type ReviewMark = (typeof reviewMarks)[number]
 
-/** The value of a mark in call_values. */
+/** The value of a mark in `calls.value_list`. */
 export function markValue(mark: ReviewMark): string {
   return toValue(mark, true)
 }
 
-/** The value of a label in call_values. */
+/** The value of a label in `calls.value_list`. */
 export function labelValue(label: string): string {
   return hashed('label', label)
 }
 
-/** The value in call_values of the person who is to review a call. */
+/** The value in `calls.value_list` of the person who is to review a call. */
 export function assigneeValue(assignee: string): string {
   return hashed('assignee', assignee)
 }
 
-/** The value in call_values of the verdict on a criterion. */
+/** The value in `calls.value_list` of the verdict on a criterion. */
 function verdictValue(id: string, verdict: string): string {
   return toValue(`criterion.${id}`, verdict)
 }
 
-/** The value in call_values of an agent that took part in a call beside the call's own agent. */
+/** The value in `calls.value_list` of an agent that took part in a call beside the call's own agent. */
 export function agentValue(agentId: string): string {
   return hashed('otherAgentId', agentId)
 }
@@ -88,23 +88,15 @@ export function meaningsOf(text: string): (string | number | boolean)[] {
   return values
 }
 
-/** Writes a value as triggers do. */
+/** A value as `calls.value_list` has it. */
 export function toValue(name: string, value: unknown): string {
   return JSON.stringify([name, value])
 }
 
-/** Whether a value in call_values is under this name, and not so long that only its hash is stored. */
-export function isUnder(value: SQL, name: string): SQL {
-  const start = JSON.stringify([name]).slice(0, -1)
-  return sql`${value} >= ${`${start},`} and ${value} < ${`${start}-`}`
-}
-
-/** The text of a row of `calls` that its values have under this name, never as a hash; null if they have none. */
-export function listedText(name: ListedName): SQL<string | null> {
-  // Most calls have none, which is found sooner without reading the list as JSON.
+/** Whether a row of `calls` has no value under this name, which never has hashes. */
+export function isUnlisted(name: ListedName): SQL {
   const start = JSON.stringify(`${JSON.stringify([name]).slice(0, -1)},`).slice(0, -1)
-  return sql`case when instr(calls.value_list, ${start}) > 0 then (select entry.value ->> 1
-    from json_each(calls.value_list) as entry where ${isUnder(sql`entry.value`, name)}) end`
+  return sql`coalesce(instr(calls.value_list, ${start}), 0) = 0`
 }
 
 function hashed(name: string, value: unknown): string {

@@ -5,50 +5,32 @@ import { type CallFilter, criterionPrefix, noValue, prefixOf, verdicts } from '.
 import {
   agentValue,
   assigneeValue,
+  isUnlisted,
   labelValue,
-  listedText,
   markValue,
   toValue,
   valuesMeant,
 } from './call-values.ts'
-import type { Counted, Period } from './counts.ts'
 import { beginsWithDigits, digitsOf, endsWithDigits, hasDigits, headText } from './number-words.ts'
+import type { Period } from './period.ts'
 import type { SearchedWord } from './word-query.ts'
 
 /** What a call must meet to be listed. */
 export interface Condition {
+  /** Of a row of `calls`. */
   check: SQL
-  path: Path
-  /** Values of a column, which call_counts has. */
-  counted?: Counted
-  /** The check of the column alone, and where further calls with these values are. */
-  others?: { check: SQL; path: Path }
+  /** Where its calls are listed, unless they can only be looked for among all. */
+  list?: CallList
   /** When its calls were completed: at or after, and before. */
   completed?: Partial<Period>
 }
 
-/** An index range, or several, with the calls that meet a condition. */
-export interface Path {
-  ranges: Range[]
-  /** Instead of ranges: the words of the calls' numbers, of which a call has any. */
-  words?: readonly SearchedWord[]
-  /** Whether each range is ordered by time, and no call is in two of them. */
-  isOrdered: boolean
-  /** Whether it has only the calls of values that few have: see counts.ts. */
-  isOfFew?: boolean
-  /** Whether it has further calls, which do not meet the condition. */
-  isWider?: boolean
-  /** Whether its index has every column that lists filter by. */
-  isCovering?: boolean
-}
-
-interface Range {
-  /** The table, under the name that `where` uses. Its rows have `project_id`, `created_at` and `seq`. */
-  table: 'calls' | 'call_values'
-  /** The index to read, unless it is the primary key; null for the calls' row numbers. */
-  index?: string | null
-  where: SQL
-}
+/** Where calls that meet a condition are listed, in the order in which lists are tried. */
+export type CallList =
+  /** By an index of their own: ids, sets, live calls. */
+  | { kind: 'rows'; index: string | null; where: SQL }
+  /** By the words of their numbers. If `isWider`, other calls are listed, too. */
+  | { kind: 'numbers'; words: readonly SearchedWord[]; isWider: boolean }
 
 /** A filter that becomes a condition. `from` and `to` bound every path, and words have their own index. */
 type ConditionFilter = Exclude<CallFilter, { kind: 'words' } | { column: 'createdAt' }>
@@ -70,23 +52,23 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
     case 'mark': {
       const { choices, kind } = filter
       if (!areAmong(choices, values)) return oneOf(choices)
-      if (kind === 'mark') return marked(anyOf([markValue(filter.name)], { isOrdered: true }), values)
+      if (kind === 'mark') return marked(anyOf([markValue(filter.name)]), values)
       return anyValue(filter, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
     }
     case 'value': {
       const texts = values.map((value) => (value === noValue ? null : headText(value)))
-      return anyValue(filter, texts, 'more' in filter ? ofValues(agentValue, values) : undefined)
+      return anyValue(filter, texts, 'more' in filter ? valuesGiven(agentValue, values) : [])
     }
     case 'given': {
       const [stored, none] = filter.name === 'label' ? [labelValue, unlabelled] : [assigneeValue, unassigned]
       const given = ofValues(stored, values)
-      return values.includes(noValue) ? either(none, given, values) : given
+      return values.includes(noValue) ? either(none, given) : given
     }
     case 'listed': {
       const { name } = filter
       if ('choices' in filter && !areAmong(filter.choices, values)) return oneOf(filter.choices)
       const listed = ofValues((value) => toValue(name, value), values)
-      return values.includes(noValue) ? either(without(isNull(listedText(name))), listed, values) : listed
+      return values.includes(noValue) ? either(without(isUnlisted(name)), listed) : listed
     }
     case 'exact':
       // An unescaped plus arrives as a space.
@@ -108,34 +90,33 @@ export function toMemberCondition(name: string, texts: readonly string[]): Condi
       return 'is the id of no criterion: those have 1 to 40 characters of a-z 0-9 _'
     if (!areAmong(verdicts, texts)) return oneOf(verdicts)
   }
-  return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))), { isOrdered: true })
+  return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))))
 }
 
-/** @param values as call_values holds them */
-export function anyOf(values: readonly string[], { isOrdered }: Pick<Path, 'isOrdered'>): Condition {
-  const ranges = values.map((value) => within(sql`call_values.value = ${value}`))
-  const check = sql`exists (select 1 from call_values where call_values.project_id = calls.project_id
-    and ${among(sql`call_values.value`, values)} and call_values.created_at = calls.created_at and call_values.seq = calls.seq)`
-  return { check, path: { ranges, isOrdered } }
+/** @param values as `calls.value_list` holds them */
+function anyOf(values: readonly string[]): Condition {
+  return { check: isListed(values) }
 }
 
-/** One variable for all values: the branches of a query repeat its checks, and SQLite limits its variables. */
-function among(column: SQL, values: readonly (string | number | null)[]): SQL {
+function isListed(values: readonly string[]): SQL {
+  // Within an entry quotation marks are escaped, so that this is always a whole entry.
+  return any(values.map((value) => sql`instr(calls.value_list, ${JSON.stringify(value)}) > 0`))
+}
+
+function isAmong(column: SQL, values: readonly (string | number | null)[]): SQL {
   const [only] = values
   return values.length === 1
     ? sql`${column} = ${only}`
     : sql`${column} in (select value from json_each(${JSON.stringify(values)}))`
 }
 
-/** @param where about `call_values` */
-function within(where: SQL): Range {
-  return { table: 'call_values', where }
-}
-
 /** Calls with any of the values but `none`, of which a call may have several. */
 function ofValues(toValue: (value: string) => string, values: readonly string[]): Condition {
-  const stored = values.filter((value) => value !== noValue).map(toValue)
-  return anyOf(stored, { isOrdered: values.length === 1 })
+  return anyOf(valuesGiven(toValue, values))
+}
+
+function valuesGiven(toValue: (value: string) => string, values: readonly string[]): string[] {
+  return values.filter((value) => value !== noValue).map(toValue)
 }
 
 function areAmong(choices: readonly string[], values: readonly string[]): boolean {
@@ -147,30 +128,24 @@ function oneOf(choices: readonly string[]): string {
 }
 
 /** Calls without a label. */
-export const unlabelled = without(sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`)
+const unlabelled = without(sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`)
 
 const unassigned = without(sql`calls.review ->> '$.assignee' is null`)
 
-/** Calls without something, by time. */
+/** Calls without something. */
 function without(check: SQL): Condition {
-  return {
-    check,
-    path: { ranges: [{ table: 'calls', index: 'calls_by_created_at', where: check }], isOrdered: true },
-  }
+  return { check }
 }
 
-/** Calls that meet one of two conditions; with one value, none meets both. */
-function either(a: Condition, b: Condition, { length }: readonly unknown[]): Condition {
-  const ranges = [...a.path.ranges, ...b.path.ranges]
-  return { check: sql`(${a.check} or ${b.check})`, path: { ...a.path, ranges, isOrdered: length === 1 } }
+/** Calls that meet one of two conditions. */
+function either(a: Condition, b: Condition): Condition {
+  return { check: sql`(${a.check} or ${b.check})` }
 }
 
 /** Calls with a mark, calls without it, or all calls. */
 function marked(has: Condition, values: readonly string[]): Condition {
   if (!values.includes('false')) return has
-  const check = values.includes('true') ? sql`true` : sql`not ${has.check}`
-  const range: Range = { table: 'calls', index: 'calls_by_created_at', where: check }
-  return { check, path: { ranges: [range], isOrdered: true } }
+  return { check: values.includes('true') ? sql`true` : sql`not coalesce(${has.check}, false)` }
 }
 
 /**
@@ -186,32 +161,22 @@ function distinct<Value>(values: readonly Value[]): Value[] {
   return [...new Set(values)]
 }
 
-/** @param more further calls with the values */
+/** @param others values in `value_list` that meet it as well */
 function anyValue(
-  { name, column }: { name: string; column: Column },
+  { column }: { column: Column },
   values: readonly (string | number | null)[],
-  more?: Condition,
+  others: readonly string[] = [],
 ): Condition {
-  const checks = distinct(values).map((value) =>
-    value === null ? isNull(calls[column]) : sql`${calls[column]} = ${value}`,
-  )
-  const counted = { name, values: distinct(values).map((value) => JSON.stringify(value)) }
-  const some = among(
+  const some = isAmong(
     sql`${calls[column]}`,
     distinct(values).filter((value) => value !== null),
   )
-  const check = values.includes(null) ? sql`(${some} or ${isNull(calls[column])})` : some
-  if (column === 'evaluation')
-    return {
-      check,
-      path: { ranges: checks.map((where) => by(column, where)), isOrdered: true, isCovering: true },
-      counted,
-    }
-  const ranges = distinct(values).map((value) => within(sql`call_values.value = ${toValue(name, value)}`))
-  const own: Condition = { check, path: { ranges, isOrdered: true, isOfFew: true }, counted }
-  return more && more.path.ranges.length > 0
-    ? { ...own, ...either(own, more, values), others: { check, path: more.path } }
-    : own
+  const own = values.includes(null) ? sql`(${some} or ${isNull(calls[column])})` : some
+  // All other calls are completed, and the live ones are few.
+  const isLive = column === 'status' && values.every((value) => value === 'live')
+  if (isLive) return ofLive(own)
+  if (others.length === 0) return { check: own }
+  return { check: sql`(${own} or ${isListed(others)})` }
 }
 
 function anyNumber(
@@ -219,9 +184,8 @@ function anyNumber(
   numbers: readonly (string | null)[],
 ): Condition {
   const ownDigits = distinct(numbers.map((number) => digitsOf(number ?? '')))
-  const check = sql`(${among(sql`${calls[digits]}`, ownDigits)} and ${among(sql`${calls[column]}`, numbers)})`
-  const words = ownDigits.map(hasDigits)
-  return { check, path: { ranges: [], words, isOrdered: false, isWider: true } }
+  const check = sql`(${isAmong(sql`${calls[digits]}`, ownDigits)} and ${isAmong(sql`${calls[column]}`, numbers)})`
+  return { check, list: { kind: 'numbers', words: ownDigits.map(hasDigits), isWider: true } }
 }
 
 /** @param text must have a digit */
@@ -244,27 +208,7 @@ export function hasNumber(digits: string, codes: readonly string[]): Condition {
     sql`substr(${number}, ${-digits.length}) = ${digits}`,
   ])
   const words = [...starts.map(beginsWithDigits), endsWithDigits(digits)]
-  return { check: any(ends), path: { ranges: [], words, isOrdered: false } }
-}
-
-/** The conditions, with two bounds of one column as one: together they may have few calls. */
-export function joinBounds(conditions: readonly Condition[]): Condition[] {
-  return (['duration', 'completedAt'] as const).reduce<Condition[]>(
-    (joined, column) => {
-      const { index } = by(column, sql`true`)
-      const bounds = joined.filter(({ path: { ranges } }) => ranges[0]?.index === index)
-      if (bounds.length < 2) return joined
-      const check = sql.join(
-        bounds.map((bound) => bound.check),
-        sql` and `,
-      )
-      const others = joined.filter((condition) => !bounds.includes(condition))
-      const path = { ranges: [by(column, check)], isOrdered: false }
-      const completed = { ...bounds[0]?.completed, ...bounds[1]?.completed }
-      return [...others, { check, path, ...(column === 'completedAt' && { completed }) }]
-    },
-    [...conditions],
-  )
+  return { check: any(ends), list: { kind: 'numbers', words, isWider: false } }
 }
 
 /** The calls with these ids. */
@@ -277,7 +221,7 @@ export function isInSet(projectId: number, id: string): Condition {
   const check = sql`calls.seq in (
     select value from call_sets cross join call_set_slices on set_id = call_sets.id cross join json_each(seqs)
     where call_sets.id = ${id} and call_sets.project_id = ${projectId})`
-  return { check, path: { ranges: [{ table: 'calls', index: null, where: check }], isOrdered: false } }
+  return { check, list: { kind: 'rows', index: null, where: check } }
 }
 
 /** Live calls of which nothing was heard for half an hour, by the database's clock, or all other calls. */
@@ -285,10 +229,13 @@ export function isSilent(silent: boolean): Condition {
   const heard = sql`heard_at < unixepoch('subsec') * 1000 - ${silentAfterMs}`
   const where = sql`(calls.status = 'live' and calls.${heard})`
   if (!silent) return without(sql`not ${where}`)
-  return {
-    check: where,
-    path: { ranges: [{ table: 'calls', index: 'calls_by_heard_at', where }], isOrdered: false },
-  }
+  return ofLive(where)
+}
+
+/** The index is of live calls alone, which a parameter could not tell. */
+function ofLive(check: SQL): Condition {
+  const where = sql`calls.status = 'live' and ${check}`
+  return { check, list: { kind: 'rows', index: 'calls_by_heard_at', where } }
 }
 
 /** The call that a trace tells of, as long as its spans are kept. */
@@ -303,7 +250,7 @@ export function beginsWithId(start: string): Condition {
 }
 
 function byId(check: SQL): Condition {
-  return { check, path: { ranges: [by('id', check)], isOrdered: false } }
+  return { check, list: { kind: 'rows', index: 'calls_by_id', where: check } }
 }
 
 function toBound(
@@ -319,9 +266,8 @@ function toBound(
     most: sql`${calls[column]} <= ${bound}`,
   }
   const check = checks[kind]
-  const path = { ranges: [by(column, check)], isOrdered: false }
   const completed = kind === 'since' ? { from: Number(bound) } : { to: Number(bound) }
-  return { check, path, ...(column === 'completedAt' && { completed }) }
+  return { check, ...(column === 'completedAt' && { completed }) }
 }
 
 function readNumber([text = '']: readonly string[]): number | string {
@@ -332,10 +278,6 @@ function readNumber([text = '']: readonly string[]): number | string {
     : 'must be a number of seconds, such as 90 or 1.5'
 }
 
-function by(column: Column, where: SQL): Range {
-  return { table: 'calls', index: `calls_by_${calls[column].name}`, where }
-}
-
 function any(checks: SQL[]): SQL {
-  return sql`(${or(...checks)})`
+  return sql`(${or(...checks) ?? sql`false`})`
 }

@@ -1,17 +1,19 @@
-import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
-import { callValues } from '../../db/schema.ts'
+import { calls } from '../../db/schema.ts'
+import type { Figures } from '../figures/figures.ts'
+import type { Group, Grouping } from '../figures/question.ts'
 import { callFilters, type ValueFilter } from '../filters.ts'
 import { readAgentNames } from './agent-names.ts'
-import { isUnder } from './call-values.ts'
-import { countsOfAllTime } from './counts.ts'
+import { newestFirst } from './place.ts'
 
+/** Values that only older calls have are not suggested. */
+const callsMax = 100_000
 const facetValuesMax = 50
 
 /** The values that calls can be filtered by, the most frequent first. */
-export type CallFacets = {
-  [Name in ValueFilter['name'] | 'label' | 'assignee' | 'agentVersion']?: FacetValue[]
-}
+export type CallFacets = { [Name in ValueFilter['name'] | (typeof listed)[number]]?: FacetValue[] }
+
+const listed = ['label', 'assignee', 'agentVersion'] as const
 
 /** `label` is its name for people, if it differs from the value. */
 interface FacetValue {
@@ -21,49 +23,53 @@ interface FacetValue {
 }
 
 /** Reads the counts of each filter's values. */
-export async function readFacets(db: ReadDatabase, projectId: number): Promise<CallFacets> {
-  const facets: CallFacets = {}
-  for (const filter of callFilters) {
-    if (filter.kind !== 'value') continue
-    facets[filter.name] = await db
-      .select({ value: sql<string>`value ->> '$' as value`, calls: sql<number>`calls` })
-      .from(sql`(${countsOfAllTime(projectId, filter.name)}) as counted`)
-      .where(sql`counted.value <> 'null'`)
-      .orderBy(sql`calls desc`, sql`value`)
-      .limit(facetValuesMax)
+export async function readFacets(
+  db: ReadDatabase,
+  figures: Pick<Figures, 'ask'>,
+  projectId: number,
+): Promise<CallFacets> {
+  const groupsBy = async (by: Grouping, wantsNewest = false) => {
+    const search = { conditions: [], order: newestFirst }
+    const question = { of: null, by: [by], percents: [], wantsNewest }
+    const { groups } = await figures.ask(db, projectId, search, question, {
+      mayBeOld: true,
+      newest: callsMax,
+    })
+    return groups
   }
-  facets.agentId = sumOf([...(facets.agentId ?? []), ...(await readValues(db, projectId, 'otherAgentId'))])
-  const names = await readAgentNames(db, projectId, facets.agentId?.map(({ value }) => value) ?? [])
-  facets.agentId = facets.agentId?.map((agent) => {
-    const label = names.get(agent.value)
-    return label ? { ...agent, label } : agent
-  })
-  facets.label = await readValues(db, projectId, 'label')
-  facets.assignee = await readValues(db, projectId, 'assignee')
-  facets.agentVersion = await readValues(db, projectId, 'agentVersion')
-  return facets
+  const values = callFilters.flatMap((filter) => (filter.kind === 'value' ? [filter] : []))
+  const [ofColumns, ofLists] = await Promise.all([
+    Promise.all(
+      values.map(async ({ name, column }) => {
+        const by = { kind: 'value', column: `calls.${calls[column].name}` } as const
+        if (name !== 'agentId') return [name, valuesIn(await groupsBy(by))] as const
+        return [name, await withNames(db, await groupsBy({ ...by, entries: 'otherAgentId' }, true))] as const
+      }),
+    ),
+    Promise.all(
+      listed.map(async (name) => [name, valuesIn(await groupsBy({ kind: 'value', entries: name }))] as const),
+    ),
+  ])
+  return Object.fromEntries([...ofColumns, ...ofLists])
 }
 
-function sumOf(values: readonly FacetValue[]): FacetValue[] {
-  const counts = new Map<string, number>()
-  for (const { value, calls } of values) counts.set(value, (counts.get(value) ?? 0) + calls)
-  return [...counts]
-    .map(([value, calls]) => ({ value, calls }))
+function valuesIn(groups: readonly Group[]): FacetValue[] {
+  return groups
+    .flatMap(({ names: [value], calls }) => (typeof value === 'string' ? [{ value, calls }] : []))
     .sort((a, b) => b.calls - a.calls || (a.value < b.value ? -1 : 1))
     .slice(0, facetValuesMax)
 }
 
-/** Labels, assignees, agents or their versions in call_values, without those so long that only their hash is stored. */
-async function readValues(
-  db: ReadDatabase,
-  projectId: number,
-  name: 'label' | 'assignee' | 'agentVersion' | 'otherAgentId',
-): Promise<FacetValue[]> {
-  return await db
-    .select({ value: sql<string>`${callValues.value} ->> 1`, calls: sql<number>`count(*) as calls` })
-    .from(callValues)
-    .where(sql`${callValues.projectId} = ${projectId} and ${isUnder(sql`${callValues.value}`, name)}`)
-    .groupBy(callValues.value)
-    .orderBy(sql`calls desc`, callValues.value)
-    .limit(facetValuesMax)
+/** Agents with their names in their newest calls. */
+async function withNames(db: ReadDatabase, groups: readonly Group[]): Promise<FacetValue[]> {
+  const newest = new Map(groups.map(({ names: [value], newest }) => [value, newest]))
+  const agents = valuesIn(groups)
+  const labels = await readAgentNames(
+    db,
+    agents.map(({ value }) => [value, newest.get(value) ?? 0]),
+  )
+  return agents.map((agent) => {
+    const label = labels.get(agent.value)
+    return label ? { ...agent, label } : agent
+  })
 }

@@ -1,44 +1,29 @@
-import { eq, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { projects } from '../../db/schema.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { type CallSearch, isFiltered } from './call-query.ts'
-import type { Condition, Path } from './conditions.ts'
-import { countAny, type Period } from './counts.ts'
-import { isByDuration, isDescending, type Place } from './place.ts'
-import {
-  isCurrent,
-  isInSegments,
-  matchOfAny,
-  type SoughtWords,
-  seekWords,
-  seqsMatching,
-  seqsMatchingAmong,
-} from './word-match.ts'
+import type { CallList, Condition } from './conditions.ts'
+import type { Period } from './period.ts'
+import { isDescending, type Place } from './place.ts'
+import type { Scan } from './scan.ts'
+import { toStatement } from './statement.ts'
+import { type SoughtWords, seekWords, seqsMatching, seqsMatchingAmong } from './word-match.ts'
 import type { WordQuery } from './word-query.ts'
 
 /** How far matching calls are counted. */
 export const totalMax = 10_000
 const limitsDefault = {
-  /** If more calls than this meet a condition, not all of them are read. */
-  counted: totalMax,
-  /** Calls with the words are read one by one if there are no more than this. */
-  few: 1_000,
-  /** A search for common words tries the first calls, then more of them, then all. */
-  window: { least: 300, most: 32_000 },
+  /** What more calls than this have is not listed, but looked for among the others. */
+  listed: totalMax,
+  /** How many calls are looked at in the first slice, and in each further one. */
+  slices: { first: 1_000, most: 16_000 },
 }
-
-/** So many calls are looked at in a window in the time in which one with the words is read by its number. */
-const windowPerFound = 4
-/** The same of the list of all calls, and of calls with a value. */
-const callsPerValue = 20
-/** Takes a few milliseconds. */
-const sliceCallsMax = 4_000
-/** How many slices are cut at once, which takes a millisecond. */
-const endsMax = 8
-/** At a million calls, each has 12 KB of text. */
-const fewQueriesMax = 200
+/** Calls of a list whose rows are read at once. */
+const listedAtOnce = 3_000
+const untilNow = Number.MAX_SAFE_INTEGER
+const countsKept = 5_000
 
 /** A call that was found. */
 export interface FoundPlace extends Place {
@@ -48,494 +33,299 @@ export interface FoundPlace extends Place {
 }
 
 /**
- * Finds the calls that match a search, except for its phrases: reads one index, and checks the other conditions on its
- * calls. If at most `totalMax` calls meet a condition, the smallest such index is read. Otherwise calls are read in
- * list order until there are enough, which takes longest when frequent conditions rarely coincide: some 0.1 us for each
- * call of the project, or for each with the evaluation.
+ * Finds the calls that match a search, except for its phrases. What can be listed is tried in a fixed order: ids and
+ * numbers, then words. The first list with at most `listed` calls is read, and the other conditions are checked on its
+ * calls. If there is none, all calls are looked through in the order of time, in slices, so that nobody waits for a
+ * whole scan.
  */
 export class CallFinder {
   readonly #db: ReadDatabase
   readonly #projectId: number
   readonly #search: CallSearch
   readonly #limits: typeof limitsDefault
-  #source: Promise<Source> | undefined
-  #sought: Promise<SoughtWords> | undefined
-  /** How many of the calls with the words match; null if too many have the words, undefined until they are listed. */
-  #amongFew: number | null | undefined
-  /** Of each condition. */
-  #checks: SQL[]
+  #chosen: Promise<Source> | undefined
 
   constructor(db: ReadDatabase, projectId: number, search: CallSearch, limits = limitsDefault) {
     this.#db = db
     this.#projectId = projectId
     this.#search = search
     this.#limits = limits
-    this.#checks = search.conditions.map(({ check }) => check)
   }
 
   /** The first calls in the search's order, after the previous page. */
   async places(limit: number, { offset = 0, after = this.#search.after } = {}): Promise<FoundPlace[]> {
-    const { words } = this.#search
-    if (limit === 0 || words?.length === 0) return []
-    if (words && this.#amongFew !== null) {
-      const places = await this.#listFew(words, { limit, offset }, after)
-      if (places) return places
+    if (limit === 0 || this.#search.words?.length === 0) return []
+    const source = await this.#source()
+    if (source.seqs) return await this.#placesInList(source, source.seqs, { limit, offset, after })
+    const found: FoundPlace[] = []
+    let skipped = 0
+    for await (const part of this.#parts(after)) {
+      const rows = this.#walkedRows(source, part, after)
+      const matching = offset > skipped ? await this.#countOf(rows) : 0
+      if (offset - skipped >= matching && offset > skipped) {
+        skipped += matching
+        continue
+      }
+      found.push(...(await this.#placesIn(rows, limit - found.length, offset - skipped)))
+      skipped = offset
+      if (found.length >= limit) break
     }
-    const page = sql`limit ${limit} offset ${offset}`
-    this.#source ??= this.#chooseSource()
-    const source = await this.#source
-    if (!source.words) return await this.#select(sql`${this.#rows(source, after)} ${page}`)
-    const { seqs, found, callsPerFound } = source.words
-    if (seqs?.length === 0) return []
-    const { least, most } = this.#limits.window
-    const likely = Math.max(least, Math.ceil(1.5 * (offset + limit) * callsPerFound))
-    const isInWindow = seqs === null && likely < found * windowPerFound
-    for (let few = isInWindow ? Math.min(likely, most) : most + 1; few <= most; ) {
-      const { places, looked } = await this.#inWindow(source, { few, page, after })
-      if (looked < few || places.length === limit) return places
-      few = largerWindow(few, {
-        wanted: offset + limit,
-        found: places.length > 0 ? offset + places.length : 0,
-        most,
-      })
-    }
-    return await this.#select(sql`${this.#rowsWithWords(source.words, after)} ${this.#inOrder} ${page}`)
+    return found
   }
 
-  /** The row numbers of the first calls that match. */
-  async firstSeqs(max: number): Promise<number[]> {
-    if (this.#search.words?.length === 0) return []
-    this.#source ??= this.#chooseSource()
-    const source = await this.#source
-    const rows = source.words
-      ? sql`${this.#rowsWithWords(source.words, undefined)} ${this.#inOrder}`
-      : this.#rows(source, undefined)
-    return await this.#listOf(sql`select seq from (${rows} limit ${max})`)
-  }
-
-  /**
-   * How many calls match: exact without filters, otherwise counted to one beyond the limit.
-   * @param most the limit if no words are searched for
-   */
-  async count(most = this.#limits.counted): Promise<number> {
+  /** How many calls match: exact without filters, otherwise counted to one beyond `most`. */
+  async count(most = totalMax): Promise<number> {
     if (!isFiltered(this.#search)) return await readCallCount(this.#db, this.#projectId)
-    const { words } = this.#search
-    if (words?.length === 0) return 0
-    if (words && this.#amongFew === undefined) await this.#listFew(words, { limit: 0, offset: 0 }, undefined)
-    if (typeof this.#amongFew === 'number') return this.#amongFew
-    this.#source ??= this.#chooseSource()
-    const source = await this.#source
-    const max = this.#limits.counted + 1
-    if (!source.words) {
-      if (source.total !== null) return Math.min(source.total, most + 1)
-      if (source.isCapped && most <= this.#limits.counted) return most + 1
-      return await this.#countOf(sql`${this.#branches(source.countPath)} limit ${most + 1}`)
+    if (this.#search.words?.length === 0) return 0
+    const source = await this.#source()
+    if (source.count !== undefined) return Math.min(source.count, most + 1)
+    if (source.isMoreThan !== undefined && source.isMoreThan >= most) return most + 1
+    if (source.seqs) {
+      let count = 0
+      for (const seqs of chunksOf(source.seqs))
+        count += await this.#countOf(this.#listedRows(source, seqs, undefined))
+      return Math.min(count, most + 1)
     }
-    if (source.total !== null) return source.total
-    if (source.words.seqs === null && source.size <= this.#limits.counted) {
-      const some = this.#window(source, this.#limits.counted, undefined)
-      return await this.#countOf(sql`select seq from (
-        with some as materialized (${some}) select seq from (${seqsMatchingAmong(source.words.sought, sql`some`)}))`)
-    }
-    return await this.#countOf(
-      sql`select seq from (${this.#rowsWithWords(source.words, undefined)}) limit ${max}`,
-    )
-  }
-
-  /**
-   * Selects columns of the rows of `calls` that match. What few calls meet is one slice; otherwise each is looked for among
-   * some `callsMax` calls, so that other queries run in between.
-   */
-  async *slices(columns: SQL, callsMax = sliceCallsMax): AsyncGenerator<SQL> {
-    if (this.#search.words?.length === 0) return
-    this.#source ??= this.#chooseSource()
-    const { countPath, size, words } = await this.#source
-    const { counted } = this.#limits
-    if (words && (words.seqs !== null || words.found <= counted))
-      return yield this.#rowsWithWords(words, undefined, columns)
-    const { from, to, conditions } = this.#search
-    const completed = conditions.find((condition) => condition.completed)?.completed
-    if (size > counted && completed && !words && from === undefined && to === undefined) {
-      for await (const part of this.#cut(callsMax, 'completed_at', completed))
-        yield this.#branches(completedIn(part), { columns })
-      return
-    }
-    const periods = size <= counted ? [undefined] : this.#cut(callsMax, 'created_at', { from, to })
-    for await (const period of periods) {
-      const rows = this.#branches(countPath, { columns, ...(period ? { period } : {}) })
-      yield words
-        ? sql`select * from (with some as materialized (${rows})
-            select * from some where seq in (${seqsMatchingAmong(words.sought, sql`some`)}))`
-        : rows
-    }
-  }
-
-  /** Cuts a period into parts of so many calls of the project, and those of the same time as the first. */
-  async *#cut(
-    callsMax: number,
-    column: 'created_at' | 'completed_at',
-    { from: first = -allTime, to = allTime }: { from?: number | undefined; to?: number | undefined },
-  ): AsyncGenerator<Period> {
-    const time = sql.raw(column)
-    for (let from = first; ; ) {
-      const next = sql`select ${time} from calls indexed by ${sql.raw(`calls_by_${column}`)}
-        where project_id = ${this.#projectId} and ${time} > ends.at and ${time} < ${to}
-        order by ${time} limit 1 offset ${callsMax}`
-      const ends = await this.#db.select({ at: sql<number>`at` }).from(sql`(
-        with recursive ends (at) as (
-          select ${from} union all select (${next}) from ends where at is not null limit ${endsMax + 1})
-        select at from ends where at is not null)`)
-      for (const { at } of ends.slice(1)) {
-        yield { from, to: at }
-        from = at
+    return await this.#keptCount(most, async () => {
+      let count = 0
+      for await (const part of this.#parts(undefined)) {
+        count += await this.#countOf(
+          sql`${this.#walkedRows(source, part, undefined)} limit ${most + 1 - count}`,
+        )
+        if (count > most) break
       }
-      if (ends.length <= endsMax) return yield { from, to }
-    }
-  }
-
-  #seek(words: readonly WordQuery[]): Promise<SoughtWords> {
-    this.#sought ??= seekWords(this.#db, this.#projectId, words)
-    return this.#sought
-  }
-
-  /**
-   * A page of the calls with the words, and how many match, in one query: most words are rare. Without conditions it is
-   * kept, since Drizzle takes as long to write it as SQLite to run it. It tells when the words are no longer where it looks.
-   * @returns null if too many calls have the words
-   */
-  async #listFew(
-    words: readonly WordQuery[],
-    page: { limit: number; offset: number },
-    after: Place | undefined,
-  ): Promise<FoundPlace[] | null> {
-    const { conditions, order, from = -allTime, to = allTime } = this.#search
-    const { few } = this.#limits
-    const projectId = this.#projectId
-    const kept = fewQueries(this.#db)
-    const name = `${projectId} ${order} ${after !== undefined}`
-    const match = matchOfAny({ projectId, queries: words })
-    const values = { projectId, match, few, listed: few + 1, from, to, ...after, ...page }
-    let row: FewRow | undefined
-    try {
-      if (conditions.length === 0) row = await kept.get(name)?.get(values)
-    } catch {
-      // A segment has been dropped. Any other failure is met again below.
-    }
-    if (row?.isCurrent !== 1) {
-      const sought = await this.#seek(words)
-      const query = this.#prepareFew(sought, after !== undefined)
-      if (conditions.length === 0 && isInSegments(sought)) kept.set(name, query)
-      else kept.delete(name)
-      row = await query.get(values)
-    }
-    this.#amongFew = row?.total ?? null
-    if (this.#amongFew === null) return null
-    const places: [number, number, string, number, number?][] = JSON.parse(row?.places ?? '[]')
-    return places.map(([seq, createdAt, id, chars, duration]) => {
-      return { seq, createdAt, id, chars, ...(this.#isByDuration ? { duration } : {}) }
+      return count
     })
   }
 
-  #prepareFew(sought: SoughtWords, isAfter: boolean) {
-    const at = sql.placeholder
-    const areFew = sql`(select count(*) from listed) <= ${at('few')}`
-    const created = sql`calls.created_at`
-    const place = { createdAt: at('createdAt'), id: at('id'), duration: at('duration') }
-    const isNext = isAfter ? sql.join(this.#behind(place, created), sql` and `) : sql`true`
-    const isInPeriod = sql`${created} >= ${at('from')} and ${created} < ${at('to')}`
-    const checks = sql.join([areFew, isInPeriod, ...this.#checks], sql` and `)
-    return fewQuery(
-      this.#db,
-      sql`(
-        with listed as materialized (select seq from (${seqsMatching(sought, at('match'))}) limit ${at('listed')}),
-          matching as materialized (
-            select calls.seq as seq, ${created} as createdAt, calls.id as id, document_chars as chars, calls.duration as duration,
-              ${isNext} as isNext
-            from listed cross join calls on calls.seq = listed.seq where project_id = ${at('projectId')} and ${checks}),
-          page as (select * from matching where isNext ${this.#inOrder} limit ${at('limit')} offset ${at('offset')})
-        select case when ${areFew} then (select count(*) from matching) end as total, ${isCurrent(sought)} as isCurrent,
-          (select json_group_array(json_array(seq, createdAt, id, chars, duration)) from page) as places)`,
-    )
+  /** A walk is counted once for each state of the project, since every page asks. Words are indexed without a new state. */
+  async #keptCount(most: number, count: () => Promise<number>): Promise<number> {
+    const { words, conditions, from, to } = this.#search
+    const check = toStatement(all(conditions.map(({ check }) => check)))
+    if (words || check.sql.includes('unixepoch')) return await count()
+    const { changeSeq } = await readState(this.#db, this.#projectId)
+    const kept = keptCounts(this.#db)
+    const name = JSON.stringify([this.#projectId, changeSeq, most, from, to, check])
+    const known = kept.get(name)
+    if (known !== undefined) return known
+    const counted = await count()
+    kept.set(name, counted)
+    return counted
   }
 
-  async #chooseSource(): Promise<Source> {
-    const { conditions, from, to, words } = this.#search
-    const { counted, few } = this.#limits
-    const measured = await this.#measure(conditions)
-    // A short period may be read in full.
-    if (from !== undefined || to !== undefined) measured.push(...(await this.#sizesOf([byTime])))
-    const smallest = measured.reduce((a, b) => (b.path && b.size < a.size ? b : a), unmeasured)
-    const size = Math.min(smallest.size, counted + 1)
-    const isAlone = conditions.length === 1 && smallest.path?.isOrdered
-    const countPath =
-      (size <= counted || isAlone || smallest.path?.isCovering ? smallest.path : null) ?? byTime
-    // Reading so many rows by their numbers takes longer than finding the first ones in order.
-    const isMany = size > (countPath.words ? few : counted)
-    const inOrder = this.#isByDuration ? byDuration : countPath.words ? byTime : countPath
-    const path = isMany ? inOrder : countPath
-    const [only] = conditions.length <= 1 ? measured : []
-    if (words)
-      return {
-        path,
-        countPath,
-        size,
-        isCapped: false,
-        ...(await this.#chooseWords(words, countPath, size, measured.length === 0)),
-      }
-    if (conditions.length > 1 && size > counted && !this.#isByDuration) {
-      const walked = await this.#pathToWalk(measured)
-      if (walked) return { path: walked, countPath: walked, size, total: null, isCapped: false, words }
+  /** How to look through all calls that match, for figures. */
+  async scan(): Promise<Scan> {
+    return { projectId: this.#projectId, ...(await this.#scanned()) }
+  }
+
+  async #scanned(): Promise<Omit<Scan, 'projectId'>> {
+    const { words, conditions, from = 0, to = untilNow } = this.#search
+    const none = { where: toStatement(sql`true`), from, to }
+    if (words?.length === 0) return { ...none, rows: { kind: 'seqs', seqs: [] } }
+    const source = await this.#source()
+    const where = toStatement(all(source.checks))
+    if (source.seqs) {
+      const seqs = source.words
+        ? await this.#listOf(sql`select seq from (${this.#listedRows(source, source.seqs, undefined)})`)
+        : source.seqs
+      return { where, from, to, rows: { kind: 'seqs', seqs } }
     }
-    const total = only?.isExact ? only.size : null
-    return { path, countPath, size, total, isCapped: only?.isCapped ?? false, words: undefined }
+    if (source.words) {
+      const parts = this.#seqsBySegment(source.words).map((part) => toStatement(part))
+      return { where, from, to, rows: { kind: 'parts', parts } }
+    }
+    const completed = periodOf(conditions)
+    if (completed && from === 0 && to === untilNow)
+      return { where, from, to, rows: { kind: 'completed', ...completed } }
+    return { where, from, to, rows: { kind: 'created' } }
   }
 
-  /** Of conditions that many calls meet, one that is still so rare that its calls are fewer to look through than all. */
-  async #pathToWalk(measured: readonly Measured[]): Promise<Path | null> {
-    const paths = measured.map(({ path }) => (path?.isOrdered && !path.isCovering ? path : null))
-    if (paths.every((path) => path === null)) return null
-    const calls = await readCallCount(this.#db, this.#projectId)
-    const most = Math.floor(calls / callsPerValue)
-    if (most <= this.#limits.counted) return null
-    const sizes = await this.#sizesOf(paths, most + 1)
-    const smallest = sizes.reduce((a, b) => (b.path && b.size < a.size ? b : a), unmeasured)
-    return smallest.size <= most ? smallest.path : null
+  #source(): Promise<Source> {
+    this.#chosen ??= this.#choose()
+    return this.#chosen
   }
 
-  /**
-   * How many calls meet each condition, whatever the others are. What few calls have is in an index range. What many
-   * have is found soon in the list of all calls.
-   */
-  async #measure(conditions: readonly Condition[]): Promise<Measured[]> {
-    const { from, to } = this.#search
-    const isAllTime = from === undefined && to === undefined
-    const counts = await countAny(
-      this.#db,
-      this.#projectId,
-      conditions.map(({ counted }) => counted ?? nothing),
-    )
-    const others = await this.#sizesOf(conditions.map(({ others }) => others?.path ?? null))
-    this.#checks = conditions.map(({ check, others: more }, at) =>
-      more && others[at]?.size === 0 ? more.check : check,
-    )
-    const numbers = await Promise.all(conditions.map((condition) => this.#measureNumbers(condition)))
-    const paths = conditions.map(({ path }, at) =>
-      path.isOfFew && !counts[at]?.areFew ? null : path.words ? (numbers[at]?.path ?? null) : path,
-    )
-    const sizes = await this.#sizesOf(
-      conditions.map(({ counted }, at) =>
-        (counted ?? numbers[at]) && isAllTime ? null : (paths[at] ?? null),
-      ),
-    )
-    return conditions.map(({ counted }, at) => {
-      const known = sizes[at] ?? unmeasured
-      if (known.path?.isWider) return { ...known, isExact: false, isCapped: false }
-      if (known.path) return known
-      if (!isAllTime) return unmeasured
-      if (!counted) return numbers[at] ?? unmeasured
-      const more = others[at] ?? unmeasured
-      return {
-        path: paths[at] ?? null,
-        size: (counts[at]?.calls ?? 0) + more.size,
-        isExact: more.isExact && (more.size === 0 || counted.values.length === 1),
-        isCapped: false,
+  async #choose(): Promise<Source> {
+    const { conditions, words } = this.#search
+    const sought = words && (await this.#seek(words))
+    const max = this.#limits.listed + 1
+    const checks = conditions.map(({ check }) => check)
+    let known: Pick<Source, 'count' | 'isMoreThan'> = {}
+    for (const { at, list, isWider } of this.#lists(sought)) {
+      const seqs = await this.#listOf(sql`${await this.#rowsIn(list, conditions[at])} limit ${max}`)
+      const isTheOnly = this.#isAlone && !isWider
+      if (seqs.length === max) {
+        if (isTheOnly) known = { isMoreThan: max - 1 }
+        continue
       }
-    })
+      if (isTheOnly) known = { count: seqs.length }
+      // Pages of common words are found sooner among the newest calls.
+      if (isTheOnly && list.kind === 'words' && seqs.length > listedAtOnce) continue
+      const left = checks.filter((_, each) => each !== at || isWider)
+      return { seqs, checks: left, words: list.kind === 'words' ? undefined : sought, ...known }
+    }
+    return { seqs: null, checks, words: sought, ...known }
   }
 
-  /** The calls with the words of numbers, unless they are too many to list. */
-  async #measureNumbers({ path, check }: Condition): Promise<Measured | undefined> {
-    if (!path.words) return undefined
-    const max = this.#limits.counted + 1
-    const queries = path.words.map((word) => ({ words: [word] }))
-    const sought = await seekWords(this.#db, this.#projectId, queries, check)
-    const seqs = await this.#listOf(sql`select seq from (${seqsMatching(sought)}) limit ${max}`)
-    const where = sql`calls.seq in (select value from json_each(${JSON.stringify(seqs)}))`
-    const ranges: Path['ranges'] = [{ table: 'calls', index: null, where }]
-    const listed = seqs.length < max ? { ...path, ranges } : null
-    const isCapped = seqs.length === max && !path.isWider
-    return { path: listed, size: seqs.length, isExact: !isCapped && !path.isWider, isCapped }
+  /** Where calls are listed, in the order in which they are tried. `at` is the place of the condition, -1 for none. */
+  #lists(sought: SoughtWords | undefined): RankedList[] {
+    const { conditions } = this.#search
+    const completed = periodOf(conditions)
+    const listed = conditions.flatMap(({ list }, at) =>
+      list ? [{ at, list, isWider: list.kind === 'numbers' && list.isWider }] : [],
+    )
+    return [
+      ...listed.filter(({ list }) => list.kind === 'rows'),
+      ...(completed ? [{ at: -1, list: completedIn(completed), isWider: true }] : []),
+      ...listed.filter(({ list }) => list.kind === 'numbers'),
+      ...(sought ? [{ at: -1, list: { kind: 'words' as const, sought }, isWider: false }] : []),
+    ]
   }
 
-  /** Of many calls with the words, those of the smallest path are listed if they are few. */
-  async #chooseWords(
-    queries: readonly WordQuery[],
-    path: Path,
-    size: number,
-    isAlone: boolean,
-  ): Promise<Pick<Source, 'total' | 'words'>> {
-    const { counted, few } = this.#limits
-    const sought = await this.#seek(queries)
-    // SQLite reads every call with a word that begins so before it returns the first one.
+  /** Whether calls have to meet one condition, and nothing else. */
+  get #isAlone(): boolean {
+    const { conditions, words, from, to } = this.#search
+    return conditions.length + (words ? 1 : 0) === 1 && from === undefined && to === undefined
+  }
+
+  async #rowsIn(list: RankedList['list'], condition: Condition | undefined): Promise<SQL> {
+    const isOwn = sql`calls.project_id = ${this.#projectId}`
+    switch (list.kind) {
+      case 'rows': {
+        const index = sql.raw(list.index === null ? 'not indexed' : `indexed by ${list.index}`)
+        return sql`select seq from calls ${index} where ${isOwn} and ${list.where}`
+      }
+      case 'numbers': {
+        const queries = list.words.map((word) => ({ words: [word] }))
+        return seqsMatching(await seekWords(this.#db, this.#projectId, queries, condition?.check))
+      }
+      case 'words':
+        return seqsMatching(list.sought)
+    }
+  }
+
+  async #seek(queries: readonly WordQuery[]): Promise<SoughtWords> {
+    const sought = await seekWords(this.#db, this.#projectId, queries)
+    if (!queries.some(({ words }) => words.some(({ beginning }) => beginning !== null))) return sought
+    // FTS5 reads every call with a word that begins so before it returns the first one.
     const whole = { ...sought, isWhole: true }
-    const most = counted + 1
-    const wholes = await this.#countOf(sql`select 1 from (${seqsMatching(whole)}) limit ${most}`)
-    const words = wholes > counted ? whole : sought
-    if (size <= few) {
-      const seqs = await this.#listOf(sql`
-        with some as materialized (select seq from (${this.#branches(path)}))
-        select seq from (${seqsMatchingAmong(words, sql`some`)})`)
-      return { words: { sought: words, seqs, found: seqs.length, callsPerFound: 1 }, total: seqs.length }
+    const most = this.#limits.listed + 1
+    return (await this.#countOf(sql`${seqsMatching(whole)} limit ${most}`)) === most ? whole : sought
+  }
+
+  /** The calls of a list that match. */
+  #listedRows({ checks, words }: Source, seqs: readonly number[], after: Place | undefined): SQL {
+    const listed = sql`json_each(${JSON.stringify(seqs)})`
+    const isAmong = words
+      ? [sql`calls.seq in (${seqsMatchingAmong(words, sql`(select value as seq from ${listed})`)})`]
+      : []
+    const wheres = [isOf(this.#projectId), ...checks, ...this.#times(), ...this.#behind(after), ...isAmong]
+    return sql`select ${placeColumns} from ${listed} as listed cross join calls not indexed on calls.seq = listed.value where ${all(wheres)}`
+  }
+
+  /** The calls of a part that match. */
+  #walkedRows({ checks, words }: Source, { from, to }: Period, after: Place | undefined): SQL {
+    const inPart = sql`calls.created_at >= ${from} and calls.created_at < ${to}`
+    const rows = sql`select ${placeColumns} from calls indexed by calls_by_created_at
+      where ${all([isOf(this.#projectId), inPart, ...checks, ...this.#behind(after)])}`
+    if (!words) return rows
+    return sql`select * from (with some as materialized (${rows})
+      select * from some where seq in (${seqsMatchingAmong(words, sql`some`)}))`
+  }
+
+  /** Cuts what is looked through into parts by time, in the search's order: the first one small, since most pages end in it. */
+  async *#parts(after: Place | undefined): AsyncGenerator<Period> {
+    const { order, conditions, from = 0, to: end = untilNow } = this.#search
+    // No call is completed before it is created.
+    const to = Math.min(end, periodOf(conditions)?.to ?? end)
+    const isNewestFirst = isDescending(order)
+    const [first, last] = isNewestFirst
+      ? [from, after ? Math.min(to, after.createdAt + 1) : to]
+      : [after ? Math.max(from, after.createdAt) : from, to]
+    const { first: least, most } = this.#limits.slices
+    let left = { from: first, to: last }
+    for (let size = least; left.from < left.to; size = Math.min(most, size * 8)) {
+      const end = await this.#endOf(left, size, isNewestFirst)
+      if (end === null) return yield left
+      // Calls of one moment stay together.
+      const [part, rest] = isNewestFirst
+        ? [
+            { from: end, to: left.to },
+            { from: left.from, to: end },
+          ]
+        : [
+            { from: left.from, to: end + 1 },
+            { from: end + 1, to: left.to },
+          ]
+      yield part
+      left = rest
     }
-    const [row] = await this.#db.select({ found: sql<number>`found`, calls: sql<number>`calls` }).from(sql`(
-      select (select count(*) from (select 1 from (${seqsMatching(words)}) limit ${most})) as found,
-        (select calls from projects where id = ${this.#projectId}) as calls)`)
-    const { found, calls } = row ?? { found: 0, calls: 0 }
-    const callsPerFound = found > counted ? 1 : calls / Math.max(1, found)
-    return { words: { sought: words, seqs: null, found, callsPerFound }, total: isAlone ? found : null }
+  }
+
+  /** When the call was created that stands at this place of the period; null if it has fewer. */
+  async #endOf({ from, to }: Period, size: number, isNewestFirst: boolean): Promise<number | null> {
+    const direction = isNewestFirst ? sql`desc` : sql`asc`
+    const [row] = await this.#db
+      .select({ at: sql<number>`created_at` })
+      .from(sql`calls indexed by calls_by_created_at`)
+      .where(sql`project_id = ${this.#projectId} and created_at >= ${from} and created_at < ${to}`)
+      .orderBy(sql`created_at ${direction}`)
+      .limit(1)
+      .offset(size)
+    return row?.at ?? null
+  }
+
+  /** The calls with the words, of each segment alone, and those whose words wait for theirs. */
+  #seqsBySegment(sought: SoughtWords): SQL[] {
+    const { waiting, segments } = sought
+    const indexed = { ...sought, waiting: { seqs: waiting.seqs, matching: [] } }
+    const parts = segments.map((segment) => seqsMatching({ ...indexed, segments: [segment] }))
+    return waiting.matching.length === 0 ? parts : [seqsMatching({ ...sought, segments: [] }), ...parts]
+  }
+
+  #times(): SQL[] {
+    const { from, to } = this.#search
+    return [
+      ...(from === undefined ? [] : [sql`calls.created_at >= ${from}`]),
+      ...(to === undefined ? [] : [sql`calls.created_at < ${to}`]),
+    ]
+  }
+
+  #behind(after: Place | undefined): SQL[] {
+    if (!after) return []
+    const isAfter = isDescending(this.#search.order) ? sql`<` : sql`>`
+    return [sql`(calls.created_at, calls.id) ${isAfter} (${after.createdAt}, ${after.id})`]
+  }
+
+  async #placesIn(rows: SQL, limit: number, offset: number): Promise<FoundPlace[]> {
+    const direction = isDescending(this.#search.order) ? sql`desc` : sql`asc`
+    const [row] = await this.#db
+      .select({ places: sql<string>`json_group_array(json_array(seq, createdAt, id, chars))` })
+      .from(sql`(
+      select * from (${rows}) order by createdAt ${direction}, id ${direction} limit ${limit} offset ${offset})`)
+    const places: [number, number, string, number][] = JSON.parse(row?.places ?? '[]')
+    return places.map(([seq, createdAt, id, chars]) => ({ seq, createdAt, id, chars }))
+  }
+
+  /** Of a long list the rows are read in parts, so that nobody waits for all of them. */
+  async #placesInList(
+    source: Source,
+    seqs: readonly number[],
+    { limit, offset, after }: { limit: number; offset: number; after: Place | undefined },
+  ): Promise<FoundPlace[]> {
+    if (seqs.length <= listedAtOnce)
+      return await this.#placesIn(this.#listedRows(source, seqs, after), limit, offset)
+    const found: FoundPlace[] = []
+    for (const part of chunksOf(seqs))
+      found.push(...(await this.#placesIn(this.#listedRows(source, part, after), offset + limit, 0)))
+    const direction = isDescending(this.#search.order) ? -1 : 1
+    const inOrder = (a: Place, b: Place) => direction * (a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+    return found.sort(inOrder).slice(offset, offset + limit)
   }
 
   async #listOf(seqs: SQL): Promise<number[]> {
     const [row] = await this.#db.select({ seqs: sql<string>`json_group_array(seq)` }).from(sql`(${seqs})`)
     return JSON.parse(row?.seqs ?? '[]')
-  }
-
-  /** How many calls each path has, counted to `max`, by default one beyond the limit, whatever the other conditions are. */
-  async #sizesOf(paths: readonly (Path | null)[], max = this.#limits.counted + 1): Promise<Measured[]> {
-    const counts = paths.flatMap((path, at) =>
-      path
-        ? [sql`select ${at} as at, count(*) as size from (${this.#branches(path, { isAlone: true, max })})`]
-        : [],
-    )
-    if (counts.length === 0) return paths.map(() => empty)
-    const rows = await this.#db
-      .select({ at: sql<number>`at`, size: sql<number>`size` })
-      .from(sql`(${sql.join(counts, sql` union all `)})`)
-    const sizes = new Map(rows.map(({ at, size }) => [at, size]))
-    return paths.map((path, at) => {
-      const size = sizes.get(at) ?? 0
-      return { path, size, isExact: size < max, isCapped: size === max }
-    })
-  }
-
-  /** Calls in order that match everything but the words. */
-  #rows({ path }: Source, after: Place | undefined): SQL {
-    return sql`${this.#branches(path, { after })} ${this.#inOrder}`
-  }
-
-  /**
-   * A select for each range of the path. SQLite merges ordered ranges lazily, while `in` would read all of them.
-   * @param isAlone without the other conditions
-   * @param max the limit of each range and of all together
-   * @param columns to select instead of the place
-   * @param period by default that of the search
-   */
-  #branches(
-    path: Path,
-    {
-      after,
-      isAlone = false,
-      max,
-      columns,
-      period,
-    }: { after?: Place | undefined; isAlone?: boolean; max?: number; columns?: SQL; period?: Period } = {},
-  ): SQL {
-    const checks = this.#search.conditions.flatMap((condition, at) =>
-      isAlone || (condition.path === path && !path.isWider) ? [] : [this.#checks[at] ?? condition.check],
-    )
-    const branches = path.ranges.map(({ table, index, where }) => {
-      // Of no index, SQLite still reads rows by their number.
-      const indexed =
-        index === undefined ? sql`` : sql.raw(index === null ? ' not indexed' : ` indexed by ${index}`)
-      const needsCall = table !== 'calls' && !isAlone
-      const toCalls = needsCall ? sql` cross join calls on calls.seq = ${sql.raw(table)}.seq` : sql``
-      const created = sql.raw(`${table}.created_at`)
-      const place = isAlone
-        ? sql``
-        : sql`, ${columns ?? sql`${created} as createdAt, calls.id as id${this.#duration}`}`
-      const wheres = [
-        sql`${sql.raw(table)}.project_id = ${this.#projectId}`,
-        where,
-        ...this.#times(created, after, period),
-        ...checks,
-      ]
-      return sql`select ${sql.raw(table)}.seq as seq${place} from ${sql.raw(table)}${indexed}${toCalls}
-        where ${sql.join(wheres, sql` and `)}`
-    })
-    if (max === undefined) return sql.join(branches, path.isOrdered ? sql` union all ` : sql` union `)
-    const limited = branches.map((branch) => sql`select * from (${branch} limit ${max})`)
-    const all = sql.join(limited, sql` union all `)
-    // Stops at the limit; `union` would read each branch first.
-    return path.isOrdered ? sql`${all} limit ${max}` : sql`select distinct seq from (${all}) limit ${max}`
-  }
-
-  #times(created: SQL, after?: Place, { from, to }: Partial<Period> = this.#search): SQL[] {
-    return [
-      ...(from === undefined ? [] : [sql`${created} >= ${from}`]),
-      ...(to === undefined ? [] : [sql`${created} < ${to}`]),
-      ...(after ? this.#behind(after, created) : []),
-    ]
-  }
-
-  /** The first check lets SQLite seek in an index without some of the sort columns. */
-  #behind({ createdAt, id, duration }: PlaceIn, created: SQL): SQL[] {
-    const isAfter = isDescending(this.#search.order) ? sql`<` : sql`>`
-    if (!this.#isByDuration)
-      return [
-        sql`${created} ${isAfter}= ${createdAt}`,
-        sql`(${created}, calls.id) ${isAfter} (${createdAt}, ${id})`,
-      ]
-    return [
-      sql`calls.duration ${isAfter}= ${duration}`,
-      sql`(calls.duration, ${created}, calls.id) ${isAfter} (${duration}, ${createdAt}, ${id})`,
-    ]
-  }
-
-  get #isByDuration(): boolean {
-    return isByDuration(this.#search.order)
-  }
-
-  /** The leading sort column, if the order has one before time and id. */
-  get #duration(): SQL {
-    return this.#isByDuration ? sql`, calls.duration as duration` : sql``
-  }
-
-  get #inOrder(): SQL {
-    const direction = isDescending(this.#search.order) ? sql`desc` : sql`asc`
-    const first = this.#isByDuration ? sql`duration ${direction}, ` : sql``
-    return sql`order by ${first}createdAt ${direction}, id ${direction}`
-  }
-
-  /** The first calls of a source, whatever their words. */
-  #window(source: Source, few: number, after: Place | undefined): SQL {
-    return sql`select * from (${this.#rows(source, after)} limit ${few})`
-  }
-
-  /**
-   * Which of the first calls have the words; `looked` is how many were checked. Common words are found soon this way:
-   * the keyword index is ordered by row number, not by time, so it would have to return all its calls.
-   */
-  async #inWindow(
-    source: Source,
-    { few, page, after }: { few: number; page: SQL; after: Place | undefined },
-  ): Promise<{ places: FoundPlace[]; looked: number }> {
-    if (!source.words) throw new Error('Only words are searched for in a window')
-    const seqs = seqsMatchingAmong(source.words.sought, sql`some`)
-    const rows = await this.#db.select({ ...this.#placeColumns, looked: sql<number>`looked` }).from(sql`(
-      with some as materialized (${this.#window(source, few, after)})
-      select * from (select count(*) as looked from some) left join (
-        select * from some where seq in (${seqs}) ${this.#inOrder} ${page}) on true) as found`)
-    return { places: rows.filter(({ seq }) => seq !== null), looked: rows[0]?.looked ?? 0 }
-  }
-
-  /** All calls that have the words and match the filters. */
-  #rowsWithWords(words: Words, after: Place | undefined, columns?: SQL): SQL {
-    const wheres = [
-      sql`calls.project_id = ${this.#projectId}`,
-      ...this.#checks,
-      ...this.#times(sql`calls.created_at`, after),
-    ]
-    const place = columns ?? sql`calls.created_at as createdAt, calls.id as id${this.#duration}`
-    return sql`select calls.seq as seq, ${place} from (${seqsOf(words)}) as found cross join calls on calls.seq = found.seq
-      where ${sql.join(wheres, sql` and `)}`
-  }
-
-  async #select(rows: SQL): Promise<FoundPlace[]> {
-    return await this.#db.select(this.#placeColumns).from(sql`(${rows}) as found`)
-  }
-
-  get #placeColumns() {
-    return { ...placeColumns, ...(this.#isByDuration ? { duration: sql<number>`found.duration` } : {}) }
   }
 
   async #countOf(rows: SQL): Promise<number> {
@@ -544,104 +334,65 @@ export class CallFinder {
   }
 }
 
-/** A place, or the placeholders of one. */
-type PlaceIn = { [Name in keyof Place]: Place[Name] | Placeholder }
-
-const allTime = Number.MAX_SAFE_INTEGER
-
-function fewQuery(db: ReadDatabase, found: SQL) {
-  const total = sql<number | null>`total`
-  return db
-    .select({ total, isCurrent: sql<number>`isCurrent`, places: sql<string>`places` })
-    .from(found)
-    .prepare()
-}
-
-type FewRow = Awaited<ReturnType<ReturnType<typeof fewQuery>['get']>>
-
-/** By project, order, and whether they begin after a place. */
-const fewQueries = preparedQueries(
-  (_) => new LRUCache<string, ReturnType<typeof fewQuery>>({ max: fewQueriesMax }),
-)
-
-/** How many calls a path has. Without a path, they are looked for among all calls. */
-interface Measured {
-  path: Path | null
-  size: number
-  isExact: boolean
-  /** Whether at least so many calls match: one more than are counted. */
-  isCapped: boolean
-}
-const unmeasured: Measured = { path: null, size: Number.POSITIVE_INFINITY, isExact: false, isCapped: false }
-const empty: Measured = { path: null, size: 0, isExact: true, isCapped: false }
-const nothing = { name: '', values: [] }
-
-/** The calls that were completed in a period. */
-function completedIn({ from, to }: Period): Path {
-  const where = sql`calls.completed_at >= ${from} and calls.completed_at < ${to}`
-  return { ranges: [{ table: 'calls', index: 'calls_by_completed_at', where }], isOrdered: false }
-}
-
-/** All calls, in each order. */
-const byTime: Path = {
-  ranges: [{ table: 'calls', index: 'calls_by_created_at', where: sql`true` }],
-  isOrdered: true,
-}
-const byDuration: Path = {
-  ranges: [{ table: 'calls', index: 'calls_by_duration', where: sql`true` }],
-  isOrdered: true,
-}
-
-const placeColumns = {
-  seq: sql<number>`found.seq`,
-  createdAt: sql<number>`found.createdAt`,
-  id: sql<string>`found.id`,
-  chars: sql<number>`(select document_chars from calls where calls.seq = found.seq)`,
-}
-
-interface Words {
-  sought: SoughtWords
-  /** Those of the smallest path that have the words, if they are few. */
-  seqs: number[] | null
-  /** How many calls those are, or have the words, counted to one beyond the limit. */
-  found: number
-  /** One in how many calls has the words, if they are not too many to count. */
-  callsPerFound: number
-}
-
-/** The calls with the words. */
-function seqsOf({ sought, seqs }: Words): SQL {
-  return seqs === null
-    ? seqsMatching(sought)
-    : sql`select value as seq from json_each(${JSON.stringify(seqs)})`
-}
+const placeColumns = sql`calls.seq as seq, calls.created_at as createdAt, calls.id as id, calls.document_chars as chars`
 
 /** Where to read calls. */
 interface Source {
-  path: Path
-  /** The index to count calls in: one that covers the checks. */
-  countPath: Path
-  /** How many calls the smallest path has, counted to one beyond the limit. */
-  size: number
-  /** How many calls match, apart from words, if that is known. */
-  total: number | null
-  /** Whether more calls match than are counted. */
-  isCapped: boolean
-  words: Words | undefined
+  /** Those of the list to read; null if calls are looked through in the order of time. */
+  seqs: readonly number[] | null
+  /** What remains to be checked. */
+  checks: readonly SQL[]
+  /** Words that remain to be checked. */
+  words: SoughtWords | undefined
+  /** How many calls match, or that there are more than this, if it is known. */
+  count?: number
+  isMoreThan?: number
 }
 
-/** A window large enough for the wanted calls, judging by how many the last one had. */
-function largerWindow(
-  few: number,
-  { wanted, found, most }: { wanted: number; found: number; most: number },
-): number {
-  if (few >= most) return most + 1
-  const enough = found === 0 ? most : Math.ceil((few * wanted * 1.5) / found)
-  return Math.min(most, Math.max(enough, 4 * few))
+interface RankedList {
+  at: number
+  list: CallList | { kind: 'words'; sought: SoughtWords }
+  /** Whether it has other calls than those that meet the condition. */
+  isWider: boolean
 }
+
+function completedIn({ from, to }: Period): CallList {
+  const where = sql`calls.completed_at >= ${from} and calls.completed_at < ${to}`
+  return { kind: 'rows', index: 'calls_by_completed_at', where }
+}
+
+function* chunksOf(seqs: readonly number[]): Generator<readonly number[]> {
+  for (let at = 0; at < seqs.length; at += listedAtOnce) yield seqs.slice(at, at + listedAtOnce)
+}
+
+function isOf(projectId: number): SQL {
+  return sql`calls.project_id = ${projectId}`
+}
+
+function all(checks: readonly SQL[]): SQL {
+  return checks.length === 0 ? sql`true` : sql.join([...checks], sql` and `)
+}
+
+/** When calls were completed that meet all conditions, if that is bounded. */
+function periodOf(conditions: readonly Condition[]): Period | undefined {
+  const bounds = conditions.flatMap(({ completed }) => completed ?? [])
+  if (bounds.length === 0) return undefined
+  return {
+    from: Math.max(0, ...bounds.map(({ from = 0 }) => from)),
+    to: Math.min(untilNow, ...bounds.map(({ to = untilNow }) => to)),
+  }
+}
+
+/** By the search and the state of the project. */
+const keptCounts = preparedQueries((_) => new LRUCache<string, number>({ max: countsKept }))
 
 /** How many calls a project has. */
 async function readCallCount(db: ReadDatabase, projectId: number): Promise<number> {
-  const [row] = await db.select({ calls: projects.calls }).from(projects).where(eq(projects.id, projectId))
-  return row?.calls ?? 0
+  return (await readState(db, projectId)).calls
+}
+
+async function readState(db: ReadDatabase, projectId: number) {
+  const columns = { calls: projects.calls, changeSeq: projects.changeSeq }
+  const [row] = await db.select(columns).from(projects).where(eq(projects.id, projectId))
+  return row ?? { calls: 0, changeSeq: 0 }
 }

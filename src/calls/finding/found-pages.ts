@@ -5,6 +5,7 @@ import { servedDocument } from '../document.ts'
 import { type CallSearch, isFiltered } from './call-query.ts'
 import { CallFinder, type FoundPlace, totalMax } from './find-calls.ts'
 import type { Place } from './place.ts'
+import type { Scan } from './scan.ts'
 
 /** A phrase search checks this many calls, then returns what it has found so far. */
 const checkedMax = 2_000
@@ -59,45 +60,38 @@ export class FoundPages {
     return { places, end: found.length > limit ? (places.at(-1) ?? null) : null }
   }
 
-  /**
-   * How many calls match: exact without filters, otherwise counted to a limit; for a phrase, as far as a page reads.
-   * @param max the limit; `totalMax` if words are searched for
-   */
-  async count(max = totalMax): Promise<{ total: number; isCapped: boolean }> {
+  /** How many calls match: exact without filters, otherwise counted to `totalMax`; for a phrase, as far as a page reads. */
+  async count(): Promise<{ total: number; isCapped: boolean }> {
     if (this.#hasPhrases) {
       const { places, end } = await this.#pageOfPhrases(totalMax, 0, undefined)
       return { total: places.length, isCapped: end !== null }
     }
-    const total = await this.#finder.count(max)
-    const most = this.#search.words ? totalMax : max
-    const isCapped = isFiltered(this.#search) && total > most
-    return { total: isCapped ? most : total, isCapped }
+    const total = await this.#finder.count()
+    const isCapped = isFiltered(this.#search) && total > totalMax
+    return { total: isCapped ? totalMax : total, isCapped }
   }
 
-  /** When the first call in the search's order was created; undefined if none matches. */
-  async firstTime(): Promise<number | undefined> {
-    let page = await this.page(1)
-    while (page.places.length === 0 && page.end) page = await this.page(1, { after: page.end })
-    return page.places[0]?.createdAt
-  }
-
-  /** The row numbers of the first calls that match; of a phrase search, as far as a page looks. */
-  async firstSeqs(max: number): Promise<number[]> {
-    if (!this.#hasPhrases) return await this.#finder.firstSeqs(max)
-    const { places } = await this.#pageOfPhrases(max, 0, undefined)
-    return places.map(({ seq }) => seq)
-  }
-
-  /** Selects columns of the rows of `calls` that match, in slices. */
-  async *slices(columns: SQL): AsyncGenerator<SQL> {
-    if (!this.#hasPhrases) return yield* this.#finder.slices(columns)
+  /** How to look through all calls that match, for figures. Phrases are checked first. */
+  async scan(): Promise<Scan> {
+    const scan = await this.#finder.scan()
+    if (!this.#hasPhrases) return scan
+    const seqs: number[] = []
     let after: Place | undefined
     do {
-      const { places, end } = await this.page(checkedMax, { after })
-      const seqs = JSON.stringify(places.map(({ seq }) => seq))
-      yield sql`select ${columns} from json_each(${seqs}) cross join calls on calls.seq = value`
+      const { places, end } = await this.#pageOfPhrases(checkedMax, 0, after)
+      for (const { seq } of places) seqs.push(seq)
       after = end ?? undefined
     } while (after)
+    return { ...scan, where: { sql: 'true', params: [] }, rows: { kind: 'seqs', seqs } }
+  }
+
+  /** The same, but for the first calls in the search's order alone. */
+  async scanOfFirst(limit: number): Promise<Scan> {
+    const scan = await this.scan()
+    if (scan.rows.kind === 'seqs')
+      return { ...scan, rows: { ...scan.rows, seqs: scan.rows.seqs.slice(0, limit) } }
+    const places = await this.#finder.places(limit)
+    return { ...scan, rows: { kind: 'seqs', seqs: places.map(({ seq }) => seq) } }
   }
 
   get #hasPhrases(): boolean {

@@ -1,37 +1,25 @@
 import type { RecordHash } from '../../db/record-hash.ts'
 
-export const newestFirst = '-createdAt'
+export const newestFirst = '-createdAt' as const
 /** By the time of creation and then by id: oldest first, or newest first. */
 export const timeOrders = ['createdAt', newestFirst] as const
-/** Also by duration, shortest or longest first, and then by time and id in the same direction. */
-export const callOrders = [...timeOrders, 'duration', '-duration'] as const
 
 export type TimeOrder = (typeof timeOrders)[number]
-export type CallOrder = (typeof callOrders)[number]
 
 /** A call's place in the order. */
 export interface Place {
   createdAt: number
   id: string
-  /** In the orders by duration. */
-  duration?: number
+  /** In the orders by a value: see value-order.ts. */
+  value?: number
 }
 
-export function isByDuration(order: CallOrder): order is Exclude<CallOrder, TimeOrder> {
-  return order.endsWith('duration')
-}
-
-export function isDescending(order: CallOrder): boolean {
+export function isDescending(order: TimeOrder): boolean {
   return order.startsWith('-')
 }
 
 /** The opposite of each order. */
-export const reversed: Record<CallOrder, CallOrder> = {
-  createdAt: newestFirst,
-  [newestFirst]: 'createdAt',
-  duration: '-duration',
-  '-duration': 'duration',
-}
+export const reversed: Record<TimeOrder, TimeOrder> = { createdAt: newestFirst, [newestFirst]: 'createdAt' }
 
 /** Reads a client's cursor. @returns undefined unless it was made for this project and order */
 export type ReadCursor = (cursor: string, order: string) => Place | undefined
@@ -47,15 +35,15 @@ export class Cursors {
     this.#mark = (text) => recordHash(projectId, 'cursor', text).slice(0, markChars)
   }
 
-  write({ createdAt, id, duration }: Place, order: string): string {
-    const place = `${duration === undefined ? '' : `${duration}@`}${createdAt}.${id}`
+  write({ createdAt, id, value }: Place, order: string): string {
+    const place = `${value === undefined ? '' : `${value}@`}${createdAt}.${id}`
     return Buffer.from(this.#mark(order + place) + place).toString('base64url')
   }
 
   readonly read: ReadCursor = (cursor, order) => {
     const text = Buffer.from(cursor, 'base64url').toString()
-    const [, mark, duration, createdAt, id] = cursorPattern.exec(text) ?? []
+    const [, mark, value, createdAt, id] = cursorPattern.exec(text) ?? []
     if (!createdAt || !id || mark !== this.#mark(order + text.slice(markChars))) return undefined
-    return { createdAt: Number(createdAt), id, ...(duration ? { duration: Number(duration) } : {}) }
+    return { createdAt: Number(createdAt), id, ...(value ? { value: Number(value) } : {}) }
   }
 }

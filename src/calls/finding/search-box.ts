@@ -5,7 +5,7 @@ import { type FieldError, invalidRequest } from '../../errors.ts'
 import { type CallQuery, type CallSearch, readCallSearch, valuesOf } from './call-query.ts'
 import { beginsWithId, type Condition, hasId, hasNumber, isInSet, isOfTrace, isSilent } from './conditions.ts'
 import { CallFinder } from './find-calls.ts'
-import { callOrders, newestFirst, type ReadCursor } from './place.ts'
+import { newestFirst, type ReadCursor, timeOrders } from './place.ts'
 import { readValueOrder, type ValueOrder } from './value-order.ts'
 
 /** How the text in the console's search box was read. */
@@ -44,7 +44,7 @@ export async function readSearchBox(
   const { order, ...unordered } = query
   const read: ReadCursor = (cursor, known) => readCursor(cursor, valueOrder ? `${order}` : known)
   const asked = valueOrder ? unordered : query
-  const search = readCallSearch(asked, { orders: callOrders, readCursor: read }, errors)
+  const search = readCallSearch(asked, { orders: timeOrders, readCursor: read }, errors)
   // The list resolves `caller` to one of the given conditions. Where nobody does, it would be ignored.
   if (valuesOf(query, 'caller') !== undefined && given.length === 0)
     errors.push({ field: 'caller', message: 'cannot be used here' })

@@ -1,13 +1,18 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
+import { readRows } from '../../db/store.ts'
 import type { CallQuery } from './call-query.ts'
 import type { FoundPlace } from './find-calls.ts'
 import type { FoundPages } from './found-pages.ts'
 import type { Place } from './place.ts'
+import { slicesOf } from './scan.ts'
+import { toStatement } from './statement.ts'
 
-/** No index has these values, so the newest calls that match are sorted. */
-const sortedMax = 10_000
-const sorted = ['cost', 'latency', 'criteria'] as const
+/** No index is in the order of these values, so all calls that match are looked through, in slices of some milliseconds. */
+const sorted = ['duration', 'cost', 'latency', 'criteria'] as const
+const sliceCalls = 16_000
+/** Of the calls that match, so many of the newest are sorted by criteria. */
+const byCriteriaMax = 10_000
 
 /** An order of the console's list by a value that no index has. */
 export interface ValueOrder {
@@ -31,6 +36,7 @@ function criteriaWith(more: SQL): SQL<number> {
 }
 
 const values: Record<ValueOrder['by'], SQL> = {
+  duration: sql`calls.duration`,
   cost: sql`calls.cost_usd`,
   latency: sql`calls.latency_ms`,
   criteria: sql`cast(${criteriaPassed} as real) / nullif(${criteriaJudged}, 0)`,
@@ -41,34 +47,50 @@ function valueIn({ by, isDescending }: ValueOrder): SQL<number> {
   return sql<number>`coalesce(${values[by]}, ${sql.raw(isDescending ? '-1' : '9e99')})`
 }
 
-/**
- * A page of the newest calls that match, in the order of a value; calls without one come last. A place has the value in
- * place of a duration.
- */
+/** A page of the calls that match, in the order of a value; calls without one come last. */
 export async function sortedPage(
   db: ReadDatabase,
   pages: FoundPages,
-  { by, isDescending }: ValueOrder,
+  order: ValueOrder,
   { limit, after, isReversed = false }: { limit: number; after?: Place | undefined; isReversed?: boolean },
 ): Promise<{ places: FoundPlace[]; end: Place | null }> {
-  const seqs = JSON.stringify(await pages.firstSeqs(sortedMax))
-  const [direction, isNext] = isDescending !== isReversed ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`]
-  const behind = after
-    ? sql`where (duration, createdAt, id) ${isNext} (${after.duration ?? 0}, ${after.createdAt}, ${after.id})`
-    : sql``
-  const found: FoundPlace[] = await db
-    .select({
-      seq: sql<number>`seq`,
-      createdAt: sql<number>`createdAt`,
-      id: sql<string>`id`,
-      chars: sql<number>`chars`,
-      duration: sql<number>`duration`,
+  const isDescending = order.isDescending !== isReversed
+  const [direction, isNext] = isDescending ? ['desc', '<'] : ['asc', '>']
+  const value = toStatement(valueIn(order))
+  const read = readRows(db)
+  let found: (FoundPlace & { value: number })[] = []
+  const isFirst = (a: Required<Place>, b: Required<Place>) =>
+    (a.value - b.value || a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)) < 0 !== isDescending ? -1 : 1
+  // Its criteria take longer to read than all else of a call.
+  const scan = order.by === 'criteria' ? await pages.scanOfFirst(byCriteriaMax) : await pages.scan()
+  for await (const slice of slicesOf(scan, read, sliceCalls)) {
+    // Only what comes before the last one so far can be on the page.
+    const last = found.length > limit ? found.at(-1) : undefined
+    const bounds = [
+      ...(after ? [{ is: `(value, createdAt, id) ${isNext} (?, ?, ?)`, place: after }] : []),
+      ...(last ? [{ is: `not (value, createdAt, id) ${isNext} (?, ?, ?)`, place: last }] : []),
+    ]
+    const rows = await read(
+      `select * from (select calls.seq as seq, calls.created_at as createdAt, calls.id as id, document_chars as chars, ${value.sql} as value ${slice.sql})
+        where ${bounds.map(({ is }) => is).join(' and ') || 'true'} order by value ${direction}, createdAt ${direction}, id ${direction} limit ?`,
+      [
+        ...value.params,
+        ...slice.params,
+        ...bounds.flatMap(({ place }) => [place.value ?? 0, place.createdAt, place.id]),
+        limit + 1,
+      ],
+    )
+    const more = rows.map(([seq, createdAt, id, chars, value]) => {
+      return {
+        seq: Number(seq),
+        createdAt: Number(createdAt),
+        id: String(id),
+        chars: Number(chars),
+        value: Number(value),
+      }
     })
-    .from(sql`(
-      select calls.seq as seq, created_at as createdAt, calls.id as id, document_chars as chars,
-        ${valueIn({ by, isDescending })} as duration
-      from json_each(${seqs}) as wanted cross join calls on calls.seq = wanted.value) ${behind}
-      order by duration ${direction}, createdAt ${direction}, id ${direction} limit ${limit + 1}`)
+    if (more.length > 0) found = [...found, ...more].sort(isFirst).slice(0, limit + 1)
+  }
   const places = found.slice(0, limit)
   return { places, end: found.length > limit ? (places.at(-1) ?? null) : null }
 }
@@ -84,7 +106,7 @@ export async function placeIn(
     .select({
       createdAt: sql<number>`created_at`,
       id: sql<string>`id`,
-      duration: valueIn(order),
+      value: valueIn(order),
     })
     .from(sql`calls`)
     .where(sql`project_id = ${projectId} and calls.id = ${id}`)

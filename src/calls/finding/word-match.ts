@@ -1,4 +1,4 @@
-import { type Placeholder, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { ownWord, recordsMatching, segmentIn } from '../../db/word-segments.ts'
@@ -164,22 +164,12 @@ export async function readWeights(
     .map(({ calls }) => (terms + 1) ** (commonness(rareMax) - commonness(calls)))
 }
 
-/** Whether all words of the project's calls are in segments, and no others. */
-export function isInSegments({ waiting, hasDeleted }: SoughtWords): boolean {
-  return waiting.seqs.length === 0 && !hasDeleted
-}
-
-/** Whether that is so now, and in the same segments. */
-export function isCurrent({ projectId, segments }: SoughtWords): SQL {
-  const isOwn = sql`project_id = ${projectId}`
-  return sql`not exists (select 1 from calls_without_words where ${isOwn})
-    and not exists (select 1 from word_removals where kind = 'call' and ${isOwn})
-    and (${segmentsOf(isOwn)}) = ${JSON.stringify(segments.toReversed())}`
-}
-
-/** The calls that have the words, those of the newest segments first. @param match the query, by default of these words */
-export function seqsMatching(sought: SoughtWords, match: string | Placeholder = matchOfAny(sought)): SQL {
-  return fresh(sought, recordsMatching({ kind: 'call', segments: sought.segments, match }))
+/** The calls that have the words, those of the newest segments first. */
+export function seqsMatching(sought: SoughtWords): SQL {
+  return fresh(
+    sought,
+    recordsMatching({ kind: 'call', segments: sought.segments, match: matchOfAny(sought) }),
+  )
 }
 
 /** The same among few calls. @param few a table with `seq` */
@@ -200,7 +190,7 @@ export function seqsMatchingAmong(sought: SoughtWords, few: SQL): SQL {
 }
 
 /** The query for the words. */
-export function matchOfAny({
+function matchOfAny({
   projectId,
   queries: sought,
   isWhole = false,

@@ -63,7 +63,7 @@ export class CallSelections {
       sql` or `,
     )})`
     // Other numbers end alike.
-    return { check, path: { ranges: [], words, isOrdered: false, isWider: true } }
+    return { check, list: { kind: 'numbers', words, isWider: true } }
   }
 
   /** The ids of saved views that mention the number, in a filter, in the search text or in their name, and of such queues. */

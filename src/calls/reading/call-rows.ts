@@ -11,7 +11,7 @@ import { type CallQuery, type CallSearch, valuesOf } from '../finding/call-query
 import { type Condition, hasId } from '../finding/conditions.ts'
 import { type FoundPlace, totalMax } from '../finding/find-calls.ts'
 import { FoundPages, sizesOf } from '../finding/found-pages.ts'
-import { type CallOrder, type Cursors, reversed } from '../finding/place.ts'
+import { type Cursors, reversed, type TimeOrder } from '../finding/place.ts'
 import { type FoundBy, readSearchBox } from '../finding/search-box.ts'
 import {
   criteriaJudged,
@@ -30,7 +30,6 @@ import type { TextMatcher } from './text-matcher.ts'
 const limitDefault = 50
 const limitMax = 200
 /** Without a word search, matches are counted up to this many. */
-const rowsCountedMax = 100_000
 /** The documents of a page of search results have at most this many characters; heavier pages are shorter. */
 const matchedCharsMax = 500_000
 /** Enough to hold the start of the summary, however it is escaped, and the first turns of most calls. */
@@ -129,17 +128,15 @@ export async function findRows(
     : await pages.page(limit)
   // Counting a phrase would read as many documents again.
   const isPhrase = (search.phrases ?? []).length > 0
-  const countedMax = search.words ? totalMax : rowsCountedMax
   const isWhole = end === null && !search.after
-  const totals =
-    isPhrase || isWhole ? { total: places.length, isCapped: end !== null } : await pages.count(countedMax)
+  const totals = isPhrase || isWhole ? { total: places.length, isCapped: end !== null } : await pages.count()
   const { rows, last } = await readRows(projectId, places, search.words, { db, ...reading })
   const next = last ?? end
   return {
     data: rows,
     nextCursor: next && cursors.write(next, valueOrder ? `${valuesOf(query, 'order')}` : search.order),
     total: totals.isCapped ? null : totals.total,
-    totalMax: isPhrase ? places.length : countedMax,
+    totalMax: isPhrase ? places.length : totalMax,
     foundBy,
   }
 }
@@ -161,11 +158,11 @@ export async function findNeighbours(
   const { search, valueOrder } = await readSearchBox(db, projectId, query, { conditions })
   if (valueOrder) return await findSortedNeighbours(db, projectId, id, search, valueOrder)
   const [after] = await db
-    .select({ createdAt: calls.createdAt, id: calls.id, duration: calls.duration })
+    .select({ createdAt: calls.createdAt, id: calls.id })
     .from(calls)
     .where(and(eq(calls.projectId, projectId), eq(calls.id, id)))
   if (!after) throw callNotFound()
-  const firstOf = async (order: CallOrder) => {
+  const firstOf = async (order: TimeOrder) => {
     const { places } = await new FoundPages(db, projectId, { ...search, order }).page(1, { after })
     return places[0]?.id ?? null
   }

@@ -17,23 +17,31 @@ const detailsField = sql`coalesce(',"details":' || ${currentDetails}, '')`
 const queries = preparedQueries((db) => {
   const seqRows = sql`json_each(${sql.placeholder('seqs')}) as wanted`
   const documents = sql`${seqRows} cross join call_documents on call_documents.seq = wanted.value`
-  /** @param rows with a `document` each. Inside `group_concat`, its expression would make SQLite copy the joined text again. */
-  const joined = (rows: SQL) =>
+  /**
+   * @param rows with a `document` each. Inside `group_concat`, its expression would make SQLite copy the joined text again.
+   * @param end follows the last one. It makes SQLite copy the joined text again, which takes as long as to join it.
+   */
+  const joined = (rows: SQL, end = sql``) =>
     db
       .select({
-        text: sql<JsonBytes | null>`cast(group_concat(document, ${sql.placeholder('separator')})
-          || ${sql.placeholder('end')} as blob)`,
+        text: sql<JsonBytes | null>`cast(group_concat(document, ${sql.placeholder('separator')}) ${end} as blob)`,
       })
       .from(rows)
       .prepare()
+  const inForm = sql`(select ${documentInForm} as document from ${documents})`
+  const withEnd = sql`|| ${sql.placeholder('end')}`
   return {
-    joined: joined(sql`(select ${documentInForm} as document from ${documents})`),
-    joinedForImport: joined(sql`(
+    joined: joined(inForm),
+    joinedWithEnd: joined(inForm, withEnd),
+    joinedForImport: joined(
+      sql`(
       select case when occurred_at is null and has_details is null then document
         else substr(document, 1, length(document) - 1) || ${occurredAtField} || ${metadataField} || ${detailsField} || '}' end as document
       from (select occurred_at, metadata, details, call_details.seq as has_details, ${servedDocument} as document from ${seqRows}
         cross join calls on calls.seq = wanted.value cross join call_documents on call_documents.seq = calls.seq
-        left join call_details on call_details.seq = calls.seq))`),
+        left join call_details on call_details.seq = calls.seq))`,
+      withEnd,
+    ),
     documents: db
       .select({
         document: servedDocument,
@@ -77,8 +85,9 @@ export interface CallParts {
 export function documentsOf({ fields, isDetailed }: CallParts, separator = ',', end = ''): CallForm {
   const read: CallForm['read'] = async (db, seqs) => {
     const parameters = { seqs, isDetailed: Number(isDetailed) }
-    const { joined, documents } = queries(db)
-    if (!fields) return (await joined.get({ ...parameters, separator, end }))?.text ?? ''
+    const { joined, joinedWithEnd, documents } = queries(db)
+    const whole = end === '' ? joined : joinedWithEnd
+    if (!fields) return (await whole.get({ ...parameters, separator, end }))?.text ?? ''
     const picked = (await documents.all(parameters)).map(({ document, details }) => {
       const some = pickFields(document, fields)
       return details === null ? some : `${some.slice(0, -1)},"details":${details}}`

@@ -1,10 +1,12 @@
-import { type SQL, sql } from 'drizzle-orm'
-import type { ReadDatabase } from '../../db/reader.ts'
-import type { StoreOf } from '../../db/store.ts'
+import type { Core } from '../../core/core.ts'
 import { invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
+import type { AskedQuestion, Figures } from '../figures/figures.ts'
+import { durationColumn, measures } from '../figures/measures.ts'
+import type { Answer, Group, Question } from '../figures/question.ts'
 import { readAgentNames } from '../finding/agent-names.ts'
-import { type CountedName, countsByQuarter, countsByValue, dayMs, type Period } from '../finding/counts.ts'
+import { dayMs, type Period } from '../finding/period.ts'
+import { newestFirst } from '../finding/place.ts'
 
 const msPerHour = 3_600_000
 const periodDaysMax = 366
@@ -69,10 +71,10 @@ export interface FirstValues<Row> {
 
 /** Figures of a period of at most 366 days. */
 export class Overview {
-  readonly #store: StoreOf
+  readonly #parts: Core & OverviewParts
 
-  constructor({ store }: { store: StoreOf }) {
-    this.#store = store
+  constructor(core: Core, parts: OverviewParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /**
@@ -81,10 +83,30 @@ export class Overview {
    */
   async figures(projectId: number, texts: PeriodTexts & { before: string }): Promise<OverviewFigures> {
     const period = readPeriod(texts)
-    const earlier = readPeriodBefore(texts.before, period)
-    const now = await this.#figuresOf(projectId, period)
-    const before = await this.#figuresOf(projectId, earlier)
-    const figure = (name: keyof typeof now) => ({ value: now[name], before: before[name] })
+    const periods = [period, readPeriodBefore(texts.before, period)]
+    const [now, before] = await Promise.all(
+      periods.map(async (each) => {
+        const ask = (of: Question['of'], percents: number[] = []) =>
+          this.#ask(projectId, each, { of, by: [], percents })
+        const [success, engaged, duration] = await Promise.all([
+          ask(measures.success.of),
+          ask({ value: 'calls.is_engaged', numbers: { 0: 0, 1: 1 } }),
+          ask(measures.duration.of, middlePercents),
+        ])
+        const share = ({ groups: [group] }: Answer) =>
+          group && group.numbers > 0 ? group.sum / group.numbers : null
+        return {
+          calls: success.total,
+          successRate: share(success),
+          engagement: share(engaged),
+          medianDuration: middleOf(duration),
+        }
+      }),
+    )
+    const figure = (name: keyof NonNullable<typeof now>) => ({
+      value: now?.[name] ?? null,
+      before: before?.[name] ?? null,
+    })
     return {
       calls: figure('calls'),
       successRate: figure('successRate'),
@@ -95,127 +117,98 @@ export class Overview {
 
   /** Returns completed calls by duration. */
   async durations(projectId: number, texts: PeriodTexts): Promise<{ data: DurationBucket[] }> {
-    const period = readPeriod(texts)
-    const buckets = [...durationBounds, null].map((to, at) => ({
+    const { groups } = await this.#ask(projectId, readPeriod(texts), {
+      of: null,
+      by: [{ kind: 'bounds', column: durationColumn, bounds: durationBounds }],
+      percents: [],
+    })
+    const calls = new Map(groups.map(({ names: [bucket], calls }) => [bucket, calls]))
+    const data = [...durationBounds, null].map((to, at) => ({
       from: durationBounds[at - 1] ?? 0,
       to,
-      calls: 0,
+      calls: calls.get(at) ?? 0,
     }))
-    for (const { seconds, calls } of await readDurations(this.#read(projectId), projectId, period)) {
-      const bucket = buckets.findLast(({ from }) => seconds >= from)
-      if (bucket) bucket.calls += calls
-    }
-    return { data: buckets }
+    return { data }
   }
 
   /** The most frequent end reasons. No reason counts as one of them. */
   async endReasons(projectId: number, texts: PeriodTexts): Promise<FirstValues<EndReason>> {
-    const period = readPeriod(texts)
-    const rows = await this.#countsOf(projectId, 'endedReason', {
-      period,
-      isAny: true,
-      order: sql`calls desc`,
+    const { groups } = await this.#ask(projectId, readPeriod(texts), {
+      of: null,
+      by: [{ kind: 'value', column: 'calls.ended_reason' }],
+      percents: [],
     })
-    return { data: rows.map(({ value, calls }) => ({ value, calls })), others: othersOf(rows) }
+    return firstOf(
+      groups.map(({ names, calls }) => ({ value: textOf(names), calls })),
+      () => 0,
+    )
   }
 
   /** The platforms and the agents of calls, those with the most failures first. Calls without one are not counted. */
   async origins(projectId: number, texts: PeriodTexts): Promise<CallOrigins> {
-    const query = { period: readPeriod(texts), isAny: false, order: sql`failed desc, calls desc` }
-    const bySource = await this.#countsOf(projectId, 'source', query)
-    const byAgent = await this.#countsOf(projectId, 'agentId', query)
-    const agents = byAgent.map(({ value }) => value)
-    const names = await readAgentNames(this.#read(projectId), projectId, agents)
-    const toOrigins = (rows: typeof byAgent, nameOf: (value: string) => string | null) => ({
-      data: rows.map(({ value, calls, failed }) => ({ value, name: nameOf(value), calls, failed })),
-      others: othersOf(rows),
+    const period = readPeriod(texts)
+    const of = { value: 'calls.evaluation', numbers: { '"fail"': 1 } }
+    const by = (column: string) =>
+      this.#ask(projectId, period, { of, by: [{ kind: 'value', column }], percents: [], wantsNewest: true })
+    const [bySource, byAgent] = await Promise.all([by('calls.source'), by('calls.agent_id')])
+    const rowsOf = ({ groups }: Answer) =>
+      firstOf(
+        groups.flatMap(({ names, calls, numbers: failed, newest }) => {
+          const value = textOf(names)
+          return value === null ? [] : [{ value, calls, failed, newest }]
+        }),
+        ({ failed }) => failed,
+      )
+    const [sources, agents] = [rowsOf(bySource), rowsOf(byAgent)]
+    const db = this.#parts.store(projectId).readForConsole
+    const names = await readAgentNames(
+      db,
+      agents.data.map(({ value, newest }) => [value, newest]),
+    )
+    const named = ({ data, others }: typeof agents, nameOf: (value: string) => string | null) => ({
+      data: data.map(({ value, calls, failed }) => ({ value, name: nameOf(value), calls, failed })),
+      others,
     })
-    return {
-      sources: toOrigins(bySource, () => null),
-      agents: toOrigins(byAgent, (id) => names.get(id) ?? null),
-    }
+    return { sources: named(sources, () => null), agents: named(agents, (id) => names.get(id) ?? null) }
   }
 
-  /** Returns the first values in this order. `isAny`: whether no value is one of them. */
-  async #countsOf(
-    projectId: number,
-    name: CountedName,
-    { period, isAny, order }: { period: Period; isAny: boolean; order: SQL },
-  ) {
-    return await this.#read(projectId)
-      .select({
-        value: sql<string>`value ->> '$' as value`,
-        calls: sql<number>`sum(calls) as calls`,
-        failed: sql<number>`sum(fail) as failed`,
-        // Before the limit applies.
-        allCalls: sql<number>`sum(sum(calls)) over ()`,
-        allValues: sql<number>`count(*) over ()`,
-      })
-      .from(sql`(${countsByValue(projectId, name, period)}) as counted`)
-      .where(isAny ? undefined : sql`counted.value <> 'null'`)
-      .groupBy(sql`counted.value`)
-      .orderBy(order, sql`value`)
-      .limit(valuesMax)
-  }
-
-  async #figuresOf(projectId: number, period: Period) {
-    const db = this.#read(projectId)
-    const [row] = await db
-      .select({
-        calls: sql<number>`coalesce(sum(calls), 0)`,
-        evaluated: sql<number>`sum(calls - unevaluated)`,
-        success: sql<number>`sum(success)`,
-        engaged: sql<number>`sum(engaged)`,
-      })
-      .from(sql`(${countsByQuarter(projectId, period)})`)
-    const { calls, evaluated, success, engaged } = row ?? noFigures
-    return {
-      calls,
-      successRate: evaluated > 0 ? success / evaluated : null,
-      engagement: calls > 0 ? engaged / calls : null,
-      medianDuration: await readMedian(db, projectId, period),
-    }
-  }
-
-  #read(projectId: number): ReadDatabase {
-    return this.#store(projectId).readForConsole
+  #ask(projectId: number, { from, to }: Period, question: AskedQuestion): Promise<Answer> {
+    const { store, figures } = this.#parts
+    const search = { conditions: [], from, to, order: newestFirst } as const
+    return figures.ask(store(projectId).readForConsole, projectId, search, question, { mayBeOld: true })
   }
 }
 
-const noFigures = { calls: 0, evaluated: 0, success: 0, engaged: 0 }
-
-function othersOf(rows: { calls: number; allCalls: number; allValues: number }[]) {
-  const [{ allCalls, allValues } = { allCalls: 0, allValues: 0 }] = rows
-  const callsOfRows = rows.reduce((sum, { calls }) => sum + calls, 0)
-  return { values: allValues - rows.length, calls: allCalls - callsOfRows }
+interface OverviewParts {
+  figures: Pick<Figures, 'ask'>
 }
 
-/** How many completed calls last so many tens of seconds, shortest first. The last entry has all longer calls. */
-async function readDurations(db: ReadDatabase, projectId: number, period: Period) {
-  return await db
-    .select({ seconds: sql<number>`cast(value as integer) as seconds`, calls: sql<number>`sum(calls)` })
-    .from(sql`(${countsByValue(projectId, 'duration', period)})`)
-    .groupBy(sql`seconds`)
-    .orderBy(sql`seconds`)
+/** By nearest rank, the one or two numbers in the middle. */
+const middlePercents = [50, 50.000_000_1]
+
+function middleOf({ groups: [group] }: Answer): number | null {
+  if (!group || group.numbers === 0) return null
+  const [lower = 0, upper = lower] = group.percentiles
+  return (lower + upper) / 2
 }
 
-/** The middle one of the durations, or the mean of the two in the middle. Reads only the counted ones around it. */
-async function readMedian(db: ReadDatabase, projectId: number, { from, to }: Period): Promise<number | null> {
-  const durations = await readDurations(db, projectId, { from, to })
-  const completed = durations.reduce((sum, { calls }) => sum + calls, 0)
-  let shorter = 0
-  const around = durations.find(({ calls }) => {
-    shorter += calls
-    return shorter > (completed - 1) >> 1
-  })
-  if (!around) return null
-  const [row] = await db.select({ median: sql<number | null>`avg(duration)` }).from(sql`(
-    select duration from calls indexed by calls_by_duration
-    where project_id = ${projectId} and duration >= ${around.seconds} and created_at >= ${from} and created_at < ${to}
-      and status = 'completed'
-    order by duration limit ${completed % 2 === 0 ? 2 : 1}
-    offset ${((completed - 1) >> 1) - (shorter - around.calls)})`)
-  return row?.median ?? null
+function textOf([name]: Group['names']): string | null {
+  return typeof name === 'string' ? name : null
+}
+
+/** The first values by what comes first, then by calls. */
+function firstOf<Row extends { value: string | null; calls: number }>(
+  rows: readonly Row[],
+  first: (row: Row) => number,
+): FirstValues<Row> {
+  const sorted = rows.toSorted(
+    (a, b) => first(b) - first(a) || b.calls - a.calls || ((a.value ?? '') < (b.value ?? '') ? -1 : 1),
+  )
+  const rest = sorted.slice(valuesMax)
+  return {
+    data: sorted.slice(0, valuesMax),
+    others: { values: rest.length, calls: rest.reduce((sum, { calls }) => sum + calls, 0) },
+  }
 }
 
 /** @throws invalid_request for times that cannot be read, and for a period that is empty or longer than 366 days. */

@@ -5,6 +5,7 @@ import { sql } from 'drizzle-orm'
 import { Keys } from '../../../src/access/keys/keys.ts'
 import { hashKey } from '../../../src/access/keys/token.ts'
 import { openDatabase } from '../../../src/db/open.ts'
+import { Rights } from '../../../src/db/rights.ts'
 import { AppError } from '../../../src/errors.ts'
 import { auditOf } from '../../support/audit.ts'
 import { coreWith } from '../../support/core.ts'
@@ -267,7 +268,9 @@ describe('revoking a key', () => {
   test.skipIf(ofFilesOnly)('holds in another process on the same database', async () => {
     const { id, key } = await create()
     const other = await openDatabase(service.services.database.file)
-    const keys = new Keys(coreWith({ ...other, audit: auditOf(other), now: () => clock.ms }))
+    const keys = new Keys(
+      coreWith({ ...other, rights: new Rights(other), audit: auditOf(other), now: () => clock.ms }),
+    )
     const use = () => project.fetch('/v1/calls', { headers: { authorization: `Bearer ${key}` } })
     expect((await use()).status).toBe(200)
     await keys.revoke(project.projectId, id)

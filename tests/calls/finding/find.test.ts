@@ -128,7 +128,7 @@ describe('a page of calls', () => {
       ],
       nextCursor: null,
       total: 2,
-      totalMax: 100_000,
+      totalMax: 10_000,
       foundBy: null,
     })
   })
@@ -140,7 +140,7 @@ describe('a page of calls', () => {
         data: [],
         nextCursor: null,
         total: 0,
-        totalMax: 'text' in filters ? 10_000 : 100_000,
+        totalMax: 10_000,
         foundBy: 'text' in filters ? 'words' : null,
       })
   })

@@ -3,7 +3,7 @@ import type { SQL } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { readCallSearch } from '../../../src/calls/finding/call-query.ts'
 import { FoundPages } from '../../../src/calls/finding/found-pages.ts'
-import { callOrders } from '../../../src/calls/finding/place.ts'
+import { timeOrders } from '../../../src/calls/finding/place.ts'
 import { recording } from '../../support/query-plan.ts'
 import { startService } from '../../support/service.ts'
 import { putCalls, said } from '../put-calls.ts'
@@ -70,7 +70,7 @@ test('the console is told where to go on', async () => {
 test('each query reads few documents, so that others are answered in between', async () => {
   const statements: SQL[] = []
   const db = recording(service.services.database.readInBackground, statements)
-  const search = readCallSearch({ text }, { orders: callOrders, readCursor: () => undefined }, [])
+  const search = readCallSearch({ text }, { orders: timeOrders, readCursor: () => undefined }, [])
   await new FoundPages(db, project.projectId, search).page(1)
   const queries = statements.map((statement) => new SQLiteSyncDialect().sqlToQuery(statement))
   const checked = queries.filter(({ sql }) => sql.includes(' like '))

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
-import { sql } from 'drizzle-orm'
 import { readCallSearch } from '../../../src/calls/finding/call-query.ts'
 import { CallFinder } from '../../../src/calls/finding/find-calls.ts'
+import { slicesOf } from '../../../src/calls/finding/scan.ts'
+import { readRows } from '../../../src/db/store.ts'
 import fc, { runs } from '../../support/fast-check.ts'
 import { startService } from '../../support/service.ts'
 import { putCalls } from '../put-calls.ts'
@@ -55,15 +56,12 @@ test('slices have each call that is found once, and no other', async () => {
       const orders = { orders: ['createdAt'], readCursor: () => undefined } as const
       const search = readCallSearch({ ...query, order: 'createdAt' }, orders, [])
       const db = service.services.database.readInBackground
-      const finder = new CallFinder(db, projectId, search, {
-        counted,
-        few: counted,
-        window: { least: 1, most: 1 },
-      })
+      const finder = new CallFinder(db, projectId, search, { listed: counted, slices: { first: 1, most: 2 } })
+      const read = readRows(db)
       const sliced: number[] = []
-      for await (const rowsOf of finder.slices(sql`calls.seq as sliced`, slice)) {
-        const rows = await db.select({ seq: sql<number>`sliced` }).from(sql`(${rowsOf})`)
-        sliced.push(...rows.map(({ seq }) => seq))
+      for await (const part of slicesOf(await finder.scan(), read, slice)) {
+        const rows = await read(`select calls.seq ${part.sql}`, part.params)
+        sliced.push(...rows.map(([seq]) => Number(seq)))
       }
       const found = await finder.places(calls.length + 1)
       expect(sliced.sort((a, b) => a - b)).toEqual(found.map(({ seq }) => seq).sort((a, b) => a - b))

@@ -16,8 +16,8 @@ import {
   faultsOf,
   isFiltered,
   nameOf,
+  ordersOfNewest,
   readFilters,
-  valueOrders,
   withoutFaults,
 } from './chosen-filters.ts'
 import { useColumns } from './columns.ts'
@@ -253,7 +253,7 @@ function Total({ list }: { list: CallListData }) {
 function SortedNote({ list, order }: { list: CallListData; order: string | undefined }) {
   const { total = 0 } = list.first ?? {}
   const isSome = total === null || total > sortedMax
-  if (!isSome || !valueOrders.some((one) => one === order)) return null
+  if (!isSome || !ordersOfNewest.some((one) => one === order)) return null
   return <> Sorted within the newest {asCount(sortedMax)} of them.</>
 }
 

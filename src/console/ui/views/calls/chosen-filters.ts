@@ -37,9 +37,10 @@ export type ChosenFilters = {
 
 /** How the list is sorted; without one, newest first. */
 export type Order = (typeof orders)[number]
-/** Orders of values that no index has: the newest 10,000 calls that match are sorted. */
-export const valueOrders = ['-cost', 'cost', '-latency', 'latency', '-criteria', 'criteria'] as const
-export const orders = ['createdAt', '-duration', 'duration', ...valueOrders] as const
+/** The orders in which only the newest 10,000 calls that match are sorted. */
+export const ordersOfNewest = ['-criteria', 'criteria'] as const
+const ordersOfAll = ['createdAt', '-duration', 'duration', '-cost', 'cost', '-latency', 'latency'] as const
+export const orders = [...ordersOfAll, ...ordersOfNewest] as const
 
 /** Filters to set, and with undefined to clear. */
 export type FilterChange = { [Name in keyof ChosenFilters]?: OneOrMore | undefined }

@@ -139,7 +139,7 @@ function useCounts(counted: Counted | undefined, opened: boolean): (option: Opti
   return ({ value, count }) => {
     if (!data) return isAlone && count !== undefined ? asCount(count) : ''
     const found = data.counts[value] ?? 0
-    return found > countedMax || data.isCapped ? `${asCount(Math.min(found, countedMax))}+` : asCount(found)
+    return found > countedMax ? `${asCount(countedMax)}+` : asCount(found)
   }
 }
 

@@ -41,7 +41,7 @@ export function firstMover(now: Groups, before: Groups, whole: Figure, show: str
 type Pulls = ReadonlyMap<string | null, number>
 
 function ofSum(groups: Groups): Pulls {
-  return new Map(groups.map(({ key, value }) => [key, value ?? 0]))
+  return new Map(groups.map(({ key = null, value }) => [key, value ?? 0]))
 }
 
 /** @param base the figure of all calls before */
@@ -49,7 +49,10 @@ function ofOthers(base: number): (groups: Groups) => Pulls {
   return (groups) => {
     const total = groups.reduce((sum, { calls }) => sum + calls, 0) || 1
     return new Map(
-      groups.map(({ key, value, calls }) => [key, value === null ? 0 : ((value - base) * calls) / total]),
+      groups.map(({ key = null, value, calls }) => [
+        key,
+        value === null ? 0 : ((value - base) * calls) / total,
+      ]),
     )
   }
 }
