@@ -138,6 +138,7 @@ export function createServer(
         deletesWithBody: [
           '/console/api/projects/:project',
           '/console/api/projects/:project/calls',
+          '/console/api/projects/:project/call-sets',
           '/console/api/projects/:project/knowledge',
         ],
         uploads: ['/v1/knowledge/files', '/console/api/projects/:project/knowledge/read'],

@@ -35,7 +35,6 @@ import { ProjectBatches } from './writing/batches.ts'
 
 /** Deletions by hand that share a transaction: some 10 ms of the writer's time. */
 const deletionsPerBatchMax = 50
-const placesPerPage = 1_000
 const talkTimelinesMax = 5_000
 
 /** The result of deleting many calls: those deleted, and those that stay because they are on hold. */
@@ -194,8 +193,7 @@ export class Calls {
   ): AsyncGenerator<{ seq: number; chars: number }[]> {
     const { readInBackground } = this.#parts.store(projectId)
     const pages = new FoundPages(readInBackground, projectId, readGivenFilters(filters, 'filters'))
-    for (let start: Parameters<FoundPages['page']>[1] = {}; ; ) {
-      const { places, end } = await pages.page(placesPerPage, start)
+    for await (const places of pages.all()) {
       const seqs = JSON.stringify(places.map(({ seq }) => seq))
       yield await readInBackground
         .select({ seq: sql<number>`calls.seq`, chars: sql<number>`document_chars` })
@@ -203,8 +201,6 @@ export class Calls {
           sql`json_each(${seqs}) as wanted cross join calls on calls.seq = wanted.value and status = 'completed'`,
         )
         .orderBy(sql`wanted.key`)
-      if (!end) return
-      start = { after: end }
     }
   }
 

@@ -16,7 +16,6 @@ import { Overview } from './reading/overview.ts'
 import { openTextMatcher } from './reading/text-matcher.ts'
 import { CallSets } from './review/call-sets.ts'
 import { Reviews } from './review/reviews.ts'
-import { SetTasks } from './review/set-tasks.ts'
 import { Ingest } from './writing/ingest.ts'
 
 /** The calls: written, found, read, reviewed, kept. */
@@ -36,10 +35,10 @@ export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
   const selections = new CallSelections(core)
   const callers = new Callers(core, { selections, holds, addresses: new CallerAddress(linkSecret) })
   const calls = new Calls(core, { erasure, holds, deletion, callers, matcher, figures })
-  const callSets = new CallSets(core, { holds })
+  const callSets = new CallSets(core)
   core.jobs.addExpiry('call sets', () => callSets.expire())
   const windowFigures = new WindowFigures(core, { figures, passes })
-  const reviews = new Reviews({ ...core, ingest })
+  const reviews = new Reviews(core, { ingest })
   return {
     holds,
     callers,
@@ -51,7 +50,6 @@ export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
     selections,
     reviews,
     callSets,
-    setTasks: new SetTasks(core, { reviews, calls }),
     figures,
     windowFigures,
     overview: new Overview(core, { figures }),

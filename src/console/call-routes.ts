@@ -7,13 +7,13 @@ import type { Callers } from '../calls/keeping/callers.ts'
 import type { Overview } from '../calls/reading/overview.ts'
 import type { CallSets } from '../calls/review/call-sets.ts'
 import type { Reviews } from '../calls/review/reviews.ts'
-import { ManyChange, NewSet, ReviewChange, ReviewsChange } from '../calls/review/schemas.ts'
-import type { SetTasks } from '../calls/review/set-tasks.ts'
+import { FoundCalls, NewSet, ReviewChange, ReviewsChange, UndoneChange } from '../calls/review/schemas.ts'
 import type { Call, CallDetails } from '../calls/schemas.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
+import type { ErasureRequests } from '../privacy/erasure-requests.ts'
 import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
 import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
@@ -35,7 +35,7 @@ export interface CallParts {
   callers: Callers
   reviews: Reviews
   callSets: CallSets
-  setTasks: SetTasks
+  erasureRequests: ErasureRequests
   fetchQueue: FetchQueue
   overview: Overview
   figures: Figures
@@ -107,6 +107,11 @@ export function callRoutes({
           reviews.changeMany(member.projectId, body.ids, body.change, { person, by }),
         jsonBody(ReviewsChange),
       )
+      .post(
+        '/calls/review/undo',
+        ({ member, by, body }) => reviews.undo(member.projectId, body, by),
+        jsonBody(UndoneChange),
+      )
       .delete('/calls/:id', ({ member, by, params }) => calls.delete(member.projectId, params.id, by))
       .post('/calls/:id/recording/fetch', ({ member, params }) =>
         fetchQueue.tryAgain(member.projectId, params.id),
@@ -133,12 +138,12 @@ function answerOf<Answer>(document: string | JsonBytes | ReadableStream): Answer
   return new Response(document, { headers: jsonHeaders }) as unknown as Answer
 }
 
-/** /console/api/projects/:project/call-sets: queues of reviews, and calls that are changed together. */
+/** /console/api/projects/:project/call-sets: queues of reviews, and calls that a list finds. */
 export function callSetRoutes({
   callSets,
-  setTasks,
+  erasureRequests,
   members,
-}: Pick<CallParts, 'callSets' | 'setTasks'> & { members: Pick<Members, 'reviewers'> }) {
+}: Pick<CallParts, 'callSets' | 'erasureRequests'> & { members: Pick<Members, 'reviewers'> }) {
   return consoleRoutes('/console/api/projects/:project/call-sets')
     .get('', async ({ member, person }) => ({
       data: await callSets.queues(member.projectId, person.personId),
@@ -156,20 +161,11 @@ export function callSetRoutes({
     .delete('/:id', ({ member, person, params }) =>
       callSets.delete(member.projectId, person.personId, params.id),
     )
-    .get('/:id/task', ({ member, person, params }) =>
-      setTasks.state(member.projectId, person.personId, params.id),
-    )
-    .put(
-      '/:id/change',
-      ({ member, person, by, params, body }) =>
-        setTasks.change(member.projectId, params.id, body, { person, by }),
-      jsonBody(ManyChange),
-    )
-    .delete('/:id/change', ({ member, person, params }) =>
-      setTasks.undo(member.projectId, person.personId, params.id),
-    )
-    .delete('/:id/calls', ({ member, person, by, params }) =>
-      setTasks.delete(member.projectId, params.id, { person, by }),
+    .delete(
+      '',
+      ({ member, by, body: { query, dryRun } }) =>
+        erasureRequests.request(member.projectId, { query: readParameters(query), dryRun }, by),
+      jsonBody(FoundCalls),
     )
 }
 

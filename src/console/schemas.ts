@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { CallIds } from '../calls/review/schemas.ts'
 import { type KeyScope, keyScopes, type Role, roles } from '../identity.ts'
 import type { QuestionState } from '../knowledge/questions/question-groups.ts'
 import { NewItem, SearchRequest } from '../knowledge/schemas.ts'
@@ -20,9 +21,7 @@ export const DeleteProject = Type.Object({ confirm: Text(200) })
 export const NumberToFind = Type.Object({ number: Text(200) })
 
 /** A request to delete many calls. */
-export const CallsToDelete = Type.Object({
-  ids: Type.Array(Text(128), { minItems: 1, maxItems: 500 }),
-})
+export const CallsToDelete = Type.Object({ ids: CallIds })
 
 /** A new item; without `keepsBoth`, it is not stored if an item has the same text. */
 export const AddedItem = Type.Object({ ...NewItem.properties, keepsBoth: Type.Optional(Type.Boolean()) })

@@ -306,8 +306,6 @@ function beginGeneration(file: string, setupHash: string): boolean {
       delete from sessions;
       delete from verifications;
       delete from invitations;
-      -- Whoever asked for it may have taken it back since.
-      update call_sets set task = null, due_at = null;
       delete from meta where name = 'console_setup_hash'`)
     const { changes } = connection
       .prepare(`

@@ -37,7 +37,6 @@ export const restoreRules = {
   holds: 'taken',
   call_views: 'taken',
   call_sets: 'taken',
-  call_set_slices: 'taken',
   erasures: 'taken',
   alerts: 'taken',
   alert_changes: 'taken',

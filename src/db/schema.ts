@@ -1111,7 +1111,7 @@ export const callViews = sqliteTable(
   (table) => [index('call_views_by_project').on(table.projectId)],
 )
 
-/** The calls of a list, frozen at one moment: to review them one after the other, or to change all of them. */
+/** The calls of a list, frozen at one moment: to review them one after the other, or to change them together. */
 export const callSets = sqliteTable(
   'call_sets',
   {
@@ -1122,38 +1122,13 @@ export const callSets = sqliteTable(
     personId: personId('person_id'),
     /** The name of a queue of reviews; null for calls that were selected. */
     name: text(),
-    calls: integer().notNull(),
+    /** JSON array of row numbers, which reveal nothing. */
+    seqs: text().notNull(),
     createdAt: integer('created_at').notNull(),
     /** It is deleted afterwards. */
     keptUntil: integer('kept_until').notNull(),
-    /** JSON: what is being done to its calls: see src/calls/review/set-tasks.ts. */
-    task: text(),
-    /** When the next slice is due; null when nothing is left to do. */
-    dueAt: integer('due_at'),
-    /** How many slices are done. */
-    slicesDone: integer('slices_done').notNull().default(0),
-    changed: integer().notNull().default(0),
-    /** Calls that were not deleted because they are on hold, and others that could not be changed. */
-    held: integer().notNull().default(0),
-    failed: integer().notNull().default(0),
   },
-  (table) => [
-    index('call_sets_by_person').on(table.projectId, table.personId),
-    index('call_sets_due').on(table.dueAt).where(sql`due_at is not null`),
-  ],
-)
-
-export const callSetSlices = sqliteTable(
-  'call_set_slices',
-  {
-    setId: text('set_id')
-      .notNull()
-      .references(() => callSets.id, { onDelete: 'cascade' }),
-    number: integer().notNull(),
-    /** JSON array of row numbers, which reveal nothing. */
-    seqs: text().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.setId, table.number] })],
+  (table) => [index('call_sets_by_person').on(table.projectId, table.personId)],
 )
 
 /** One-time links: into a project, or to a new password. Only the hash of a link's token is stored. */

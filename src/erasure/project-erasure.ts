@@ -149,12 +149,7 @@ function contentsOf(projectId: number): Contents[] {
       rows: sql`select seq as key, 500 as bytes from alert_changes
         where alert_seq in (select seq from alerts where project_id = ${projectId})`,
     },
-    {
-      table: sql`call_set_slices`,
-      key: sql`rowid`,
-      rows: sql`select rowid as key, octet_length(seqs) as bytes from call_set_slices
-        where set_id in (select id from call_sets where project_id = ${projectId})`,
-    },
+    rows('call_sets', 'rowid', 'octet_length(seqs)'),
     rows('erasures', 'rowid', '100'),
     rows('idempotent_creates', 'rowid', '200'),
     rows('source_failures', 'seq', 'coalesce(octet_length(event), 0)'),

@@ -38,7 +38,6 @@ const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   // A queue is its person's own, and a viewer may look through one.
   [/^POST call-sets$/, 'see'],
   [/^DELETE call-sets\/[^/]+$/, 'see'],
-  [/^DELETE call-sets\/[^/]+\/change$/, 'change'],
   // Members may delete what they may make.
   [/^DELETE alerts\/[^/]+$/, 'change'],
   [/^POST callers$/, 'see'],

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Alerts } from '../alerts/alerts.ts'
 import { byService } from '../audit/audit-trail.ts'
 import type { CallDeletion, CallToDelete } from '../calls/keeping/call-deletion.ts'
-import type { CallSelections } from '../calls/keeping/call-selection.ts'
+import type { AskedCalls, CallSelections } from '../calls/keeping/call-selection.ts'
 import type { Holds } from '../calls/keeping/holds.ts'
 import type { Core } from '../core/core.ts'
 import type { Job, Turn } from '../core/jobs.ts'
@@ -66,7 +66,7 @@ export class ErasureRequests {
    */
   async request(
     projectId: number,
-    request: ErasureRequest,
+    request: AskedCalls & Pick<ErasureRequest, 'dryRun'>,
     by?: ActedBy,
   ): Promise<CountedCalls | AcceptedErasure> {
     const { database, store, selections, alerts, audit, now } = this.#parts

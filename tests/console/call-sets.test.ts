@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { sql } from 'drizzle-orm'
 import type { CallRows } from '../../src/calls/reading/call-rows.ts'
 import type { FrozenSet, ReviewQueue } from '../../src/calls/review/call-sets.ts'
+import type { ChangedReview } from '../../src/calls/review/schemas.ts'
 import { putCalls } from '../calls/put-calls.ts'
-import { startConsole, type TestPerson } from '../support/console.ts'
+import { startConsole } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject } from '../support/service.ts'
 
@@ -38,6 +38,20 @@ async function freeze(project: TestProject, set: object, person = people.owner):
   return await answer.json()
 }
 
+function reviewsOf({ id }: TestProject): string {
+  return `/projects/${id}/calls/review`
+}
+
+async function changeOf(
+  project: TestProject,
+  ids: readonly string[],
+  change: object,
+): Promise<ChangedReview[]> {
+  const answer = await people.owner.send('POST', reviewsOf(project), { ids, change })
+  expect(answer.status).toBe(200)
+  return (await answer.json()).changed
+}
+
 async function idsIn(project: TestProject, query: string, person = people.owner): Promise<string[]> {
   const { data }: CallRows = await (await person.fetch(`/projects/${project.id}/calls?${query}`)).json()
   return data.map(({ id }) => id)
@@ -47,21 +61,15 @@ async function queuesOf(project: TestProject, person = people.owner): Promise<Re
   return (await (await person.fetch(pathOf(project))).json()).data
 }
 
-async function taskOf(project: TestProject, id: string) {
-  return await (await people.owner.fetch(pathOf(project, `/${id}/task`))).json()
-}
-
-/** Waits for whatever is due, as if so much time had passed. */
-async function after(ms: number): Promise<void> {
-  sinceStartMs += ms
-  await service.services.setTasks.run()
-}
-
 describe('a queue of reviews', () => {
   test('keeps the calls of its view as they were: others do not join, deleted ones leave', async () => {
     const project = await projectWith(4)
     const set = await freeze(project, { name: 'Failed', query: '?evaluation=fail' })
-    expect(set).toEqual({ id: expect.stringMatching(/^set_/), calls: 4, held: 0, isCapped: false })
+    expect(set).toEqual({
+      id: expect.stringMatching(/^set_/),
+      ids: ['f0', 'f1', 'f2', 'f3'],
+      isCapped: false,
+    })
     await putCalls(service.services, project.projectId, [{ id: 'later', evaluation: 'fail' }])
     await people.owner.send('PATCH', `/projects/${project.id}/calls/f1/review`, { evaluation: 'success' })
     await project.fetch('/v1/calls/f2', { method: 'DELETE' })
@@ -87,7 +95,7 @@ describe('a queue of reviews', () => {
     const other = await projectWith(2)
     const viewer = await people.join(project, 'viewer')
     const set = await freeze(project, { name: 'Mine', ids: ['f1', 's0', 'nowhere'] }, viewer)
-    expect(set.calls).toBe(2)
+    expect(set.ids).toEqual(['f1', 's0'])
     expect(await queuesOf(project)).toEqual([])
     expect(await idsIn(other, `set=${set.id}`)).toEqual([])
     await expectProblem(
@@ -119,123 +127,148 @@ describe('a queue of reviews', () => {
   })
 })
 
-describe('all calls that match', () => {
-  test('are changed after ten seconds, in which nothing is written and it can be undone', async () => {
-    const project = await projectWith(260)
-    const set = await freeze(project, { query: '?evaluation=fail' })
-    expect(set.calls).toBe(260)
-    const change = { evaluation: 'success', addLabels: ['checked'] }
-    const ask = () => people.owner.send('PUT', pathOf(project, `/${set.id}/change`), change)
-    const asked = { state: 'waiting', calls: 260, changed: 0, held: 0, failed: 0 }
-    expect(await (await ask()).json()).toEqual(asked)
-    await expectProblem(await ask(), 'invalid_request')
-    await after(9_000)
-    expect(await taskOf(project, set.id)).toEqual(asked)
-    expect(await idsIn(project, 'label=checked')).toEqual([])
-    const undo = () => people.owner.fetch(pathOf(project, `/${set.id}/change`), { method: 'DELETE' })
-    expect((await undo()).status).toBe(200)
-    await after(9_000)
-    expect(await idsIn(project, 'label=checked')).toEqual([])
-
-    await ask()
-    await after(10_001)
-    expect(await taskOf(project, set.id)).toEqual({ ...asked, state: 'done', changed: 260 })
-    await expectProblem(await undo(), 'invalid_request')
-    const { data, total }: CallRows = await (
-      await people.owner.fetch(`/projects/${project.id}/calls?label=checked`)
-    ).json()
-    expect(total).toBe(260)
-    expect(data[0]).toMatchObject({
-      evaluation: 'success',
-      review: { reviewed: true, by: people.owner.name, labels: ['checked'] },
-    })
-    expect(await idsIn(project, 'evaluation=fail')).toEqual([])
+describe('the calls of a list', () => {
+  test('are selected at the count shown, at most a thousand of them', async () => {
+    const project = await projectWith(501)
+    const { ids, isCapped } = await freeze(project, { query: '?evaluation=fail' })
+    expect([ids.length, isCapped]).toEqual([501, false])
+    const all = await freeze(project, { query: '' })
+    expect([all.ids.length, all.ids.slice(0, 3), all.isCapped]).toEqual([1_000, ['f0', 's0', 'f1'], true])
+    const change = { ids: all.ids, change: { addLabels: ['checked'] } }
+    expect((await people.owner.send('POST', reviewsOf(project), change)).status).toBe(200)
+    const exported = await people.owner.fetch(`/projects/${project.id}/exports/calls.jsonl?set=${all.id}`)
+    expect((await exported.text()).match(/"id"/g)).toHaveLength(1_000)
   })
 
-  test('are deleted at once but for those on hold, which are counted before and after', async () => {
-    const project = await projectWith(3)
-    await people.owner.send('POST', `/projects/${project.id}/holds`, { callId: 'f1', reason: 'Court' })
-    const set = await freeze(project, { query: '?evaluation=fail' })
-    expect(set).toMatchObject({ calls: 3, held: 1 })
-    const member = await people.join(project, 'member')
-    const remove = (person: TestPerson) =>
-      person.fetch(pathOf(project, `/${set.id}/calls`), { method: 'DELETE' })
-    await expectProblem(await remove(member), 'not_found')
-    expect((await remove(people.owner)).status).toBe(200)
-    await after(0)
-    expect(await taskOf(project, set.id)).toMatchObject({ state: 'done', calls: 3, changed: 2, held: 1 })
-    expect(await idsIn(project, 'evaluation=fail')).toEqual(['f1'])
-  })
-
-  test('of a set whose change fails do not hold up the others', async () => {
-    const project = await projectWith(3)
-    const change = async (id: string) =>
-      expect((await people.owner.send('PUT', pathOf(project, `/${id}/change`), { reviewed: true })).ok).toBe(
-        true,
-      )
-    const [broken, whole] = [
-      await freeze(project, { query: '?evaluation=fail' }),
-      await freeze(project, { query: '?evaluation=fail' }),
-    ]
-    await change(broken.id)
-    await change(whole.id)
-    await service.services.database.write.run(sql`update call_sets set task = '' where id = ${broken.id}`)
-    await after(10_001)
-    expect(await taskOf(project, whole.id)).toMatchObject({ state: 'done', changed: 3 })
-    expect(await taskOf(project, broken.id)).toMatchObject({ state: 'running', changed: 0 })
-    const messages = service.logs.map(({ msg }) => msg)
-    expect(messages).toContain('Changing many calls failed and will be tried again')
-    await service.services.database.write.run(sql`delete from call_sets where id = ${broken.id}`)
-  })
-
-  test('are not changed once the time of their set is over', async () => {
-    const project = await projectWith(1)
-    const set = await freeze(project, { query: '?evaluation=fail' })
-    sinceStartMs += dayMs + 1
-    const late = await people.owner.send('PUT', pathOf(project, `/${set.id}/change`), { reviewed: true })
-    await expectProblem(late, 'not_found')
-  })
-
-  test('take the place of the oldest that are not in use', async () => {
+  test('take the place of the oldest selection, and are there for a day', async () => {
     const project = await projectWith(1)
     const first = await freeze(project, { query: '?evaluation=fail' })
-    for (let more = 0; more < 10; more++) await freeze(project, { query: '?evaluation=fail' })
-    await expectProblem(await people.owner.fetch(pathOf(project, `/${first.id}/task`)), 'not_found')
+    for (let more = 0; more < 9; more++) await freeze(project, { query: '' })
+    expect(await idsIn(project, `set=${first.id}`)).toEqual(['f0'])
+    const last = await freeze(project, { query: '?evaluation=fail' })
+    expect(await idsIn(project, `set=${first.id}`)).toEqual([])
+    sinceStartMs += dayMs + 1
+    await service.services.callSets.expire()
+    expect(await idsIn(project, `set=${last.id}`)).toEqual([])
   })
+})
 
-  test('stay as they are once an owner has taken the right of whoever asked', async () => {
-    const project = await projectWith(3)
-    const path = `/projects/${project.id}/people`
-    const waiting = async () => {
-      const person = await people.join(project, 'member')
-      const { id } = await freeze(project, { query: '' }, person)
-      await person.send('PUT', pathOf(project, `/${id}/change`), { addLabels: ['late'] })
-      return `${path}/${person.personId}`
-    }
-    await people.owner.fetch(await waiting(), { method: 'DELETE' })
-    await people.owner.send('PATCH', await waiting(), { role: 'viewer' })
-    await after(10_001)
-    expect(await idsIn(project, 'label=late')).toEqual([])
+describe('a change of many calls', () => {
+  const review = {
+    evaluation: 'fail',
+    reviewed: true,
+    assignee: 'Grace',
+    addLabels: ['late'],
+    note: 'A note',
+  }
 
+  test('answers what each call had before, and undoing it puts exactly that back', async () => {
+    const project = await projectWith(40)
     const member = await people.join(project, 'member')
-    const { id } = await freeze(project, { query: '' }, member)
-    const { setTasks, settings } = service.services
-    await settings.change(project.projectId, { membersMayDelete: false })
-    const { personId, name } = member
-    const by = { actor: { id: personId, name }, address: null }
-    await setTasks.delete(project.projectId, id, { person: member, by })
-    await setTasks.run()
-    expect(await idsIn(project, '')).toHaveLength(6)
+    await member.send('PATCH', `/projects/${project.id}/calls/f1/review`, review)
+    const reviews = async () => {
+      const { data } = await (await project.fetch('/v1/calls?details=include&limit=100')).json()
+      return Object.fromEntries(
+        data.map(({ id, details }: { id: string; details: { review: unknown } }) => [id, details.review]),
+      )
+    }
+    const before = await reviews()
+    const { ids } = await freeze(project, { query: '' })
+    for (const change of [
+      { evaluation: 'success', addLabels: ['checked'], removeLabels: ['late'] },
+      { evaluation: null, assignee: null, reviewed: false, removeLabels: ['late'] },
+    ]) {
+      const changed = await changeOf(project, ids, change)
+      expect(changed.find(({ id }) => id === 'f1')?.before).toMatchObject({
+        evaluation: 'fail',
+        by: member.name,
+        labels: ['late'],
+      })
+      expect(await reviews()).not.toEqual(before)
+      const undone = await people.owner.send('POST', `${reviewsOf(project)}/undo`, { change, changed })
+      expect((await undone.json()).undone.toSorted()).toEqual(changed.map(({ id }) => id).toSorted())
+      expect(await reviews()).toEqual(before)
+    }
   })
 
-  test('are not changed by viewers, nor deleted by members who may not', async () => {
+  test('is not undone where somebody has reviewed the call since, or it is gone', async () => {
+    const project = await projectWith(2)
+    const change = { evaluation: 'success' }
+    const changed = await changeOf(project, ['f0', 'f1', 's0'], change)
+    await people.owner.send('PATCH', `/projects/${project.id}/calls/f0/review`, { addLabels: ['since'] })
+    await project.fetch('/v1/calls/f1', { method: 'DELETE' })
+    const undone = await people.owner.send('POST', `${reviewsOf(project)}/undo`, { change, changed })
+    expect(await undone.json()).toEqual({
+      undone: ['s0'],
+      failed: [
+        { id: 'f0', message: 'has been reviewed since' },
+        { id: 'f1', message: 'Call not found' },
+      ],
+    })
+    expect(await idsIn(project, 'label=since')).toEqual(['f0'])
+  })
+
+  test('is not undone to what the service has not said', async () => {
     const project = await projectWith(1)
-    const viewer = await people.join(project, 'viewer')
-    const set = await freeze(project, { query: '' }, viewer)
-    const change = await viewer.send('PUT', pathOf(project, `/${set.id}/change`), { reviewed: true })
-    await expectProblem(change, 'forbidden')
-    const removal = await viewer.fetch(pathOf(project, `/${set.id}/calls`), { method: 'DELETE' })
-    await expectProblem(removal, 'forbidden')
+    const other = await projectWith(1)
+    const change = { evaluation: 'success' }
+    const [call] = await changeOf(project, ['f0'], change)
+    if (!call) throw new Error('Nothing was changed')
+    const forged = {
+      ...call,
+      before: { evaluation: 'fail', labels: [], reviewed: true, assignee: null, by: 'Ada' },
+    }
+    const undo = (of: TestProject, body: object) => people.owner.send('POST', `${reviewsOf(of)}/undo`, body)
+    await expectProblem(await undo(project, { change, changed: [forged] }), 'invalid_request')
+    await expectProblem(
+      await undo(project, { change: { reviewed: true }, changed: [call] }),
+      'invalid_request',
+    )
+    await changeOf(other, ['f0'], change)
+    await expectProblem(await undo(other, { change, changed: [call] }), 'invalid_request')
+    expect(await idsIn(project, 'evaluation=success')).toEqual(['f0', 's0'])
+  })
+})
+
+describe('the deletion of all calls that match', () => {
+  const remove = (project: TestProject, body: object, person = people.owner) =>
+    person.send('DELETE', pathOf(project), body)
+
+  test('is an erasure of all of them but those on hold, which are counted before', async () => {
+    const project = await projectWith(1_100)
+    await people.owner.send('POST', `/projects/${project.id}/holds`, { callId: 'f1', reason: 'Court' })
+    const query = '?evaluation=fail'
+    expect(await (await remove(project, { query, dryRun: true })).json()).toEqual({ calls: 1_099, onHold: 1 })
+    expect((await project.fetch('/v1/calls/f0')).status).toBe(200)
+    const { id, ...accepted } = await (await remove(project, { query })).json()
+    expect(accepted).toEqual({ calls: 1_099, onHold: 1, status: 'pending' })
+    await service.services.erasureRequests.finish()
+    const receipt = await (await project.fetch(`/v1/erasures/${id}`)).json()
+    expect(receipt).toMatchObject({ status: 'done', calls: 1_099, deleted: 1_099 })
+    expect(await idsIn(project, 'evaluation=fail')).toEqual(['f1'])
+    expect((await project.fetch('/v1/calls/s0')).status).toBe(200)
+  })
+
+  test('takes nothing else where the filters cannot be read, nor from another project', async () => {
+    const [project, other] = [await projectWith(1), await projectWith(1)]
+    for (const query of ['?status=odd', '?caller=somebody'])
+      await expectProblem(await remove(project, { query }), 'invalid_request')
+    const set = await freeze(other, { query: '' })
+    expect(await (await remove(project, { query: `?set=${set.id}` })).json()).toMatchObject({ calls: 0 })
+    for (const each of [project, other]) expect(await idsIn(each, '')).toHaveLength(2)
+  })
+
+  test('is not for viewers, nor for members who may not delete', async () => {
+    const project = await projectWith(1)
+    await expectProblem(
+      await remove(project, { query: '?' }, await people.join(project, 'viewer')),
+      'forbidden',
+    )
+    await service.services.settings.change(project.projectId, { membersMayDelete: false })
+    await expectProblem(
+      await remove(project, { query: '?' }, await people.join(project, 'member')),
+      'forbidden',
+    )
     expect(await idsIn(project, '')).toHaveLength(2)
   })
 })

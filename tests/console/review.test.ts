@@ -189,10 +189,14 @@ describe('one change of many calls', () => {
       ids.map((id) => ({ id })),
     )
     await reviewed('many-0', { addLabels: ['batch'], note: 'Stays.' })
-    const label = async (of: (string | undefined)[], change: object) =>
-      await (
-        await people.owner.send('POST', `/projects/${project.id}/calls/review`, { ids: of, change })
-      ).json()
+    const label = async (of: (string | undefined)[], change: object) => {
+      const answer = await people.owner.send('POST', `/projects/${project.id}/calls/review`, {
+        ids: of,
+        change,
+      })
+      const { changed, failed } = await answer.json()
+      return { changed: changed.map(({ id }: { id: string }) => id), failed }
+    }
     expect(await label([...ids, 'nowhere', ids[5]], { addLabels: ['batch'] })).toEqual({
       changed: ids.slice(1),
       failed: [{ id: 'nowhere', message: 'Call not found' }],

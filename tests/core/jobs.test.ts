@@ -162,7 +162,6 @@ describe('the jobs of the service', () => {
     expect(names.sort()).toEqual([
       'alerts',
       'analyses',
-      'call sets',
       'embedding',
       'erasure',
       'erasure of projects',

@@ -48,10 +48,6 @@ test.skipIf(ofFilesOnly)('no row of any table that was erased after the backup i
       connection.exec(`delete from ${getTableName(table)} where ${isOf(table, 'gone')}`)
   })
   const later = await backUpOf(dataDir, 2_000)
-  const tasks = 'select count(*) from call_sets where task is not null or due_at is not null'
-  change(join(later, 'callbook.db'), (connection) => {
-    expect(connection.prepare(tasks).pluck().all()).not.toEqual([0])
-  })
   const restored = freshFolder()
   const target = join(restored, 'callbook.db')
   const signal = AbortSignal.timeout(60_000)
@@ -63,8 +59,6 @@ test.skipIf(ofFilesOnly)('no row of any table that was erased after the backup i
   })
   change(target, (connection) => {
     expect(connection.prepare('pragma foreign_key_check').all()).toEqual([])
-    // Whoever asked for a change of many calls may have taken it back since.
-    expect(connection.prepare(tasks).pluck().all()).toEqual([0])
     for (const table of seeded) {
       const name = getTableName(table)
       const [isKept, isGone, isDoomed] = (['kept', 'gone', 'doomed'] as const).map((seed) =>
@@ -141,7 +135,6 @@ function parentOf(column: string): string | null {
     created_by: 'people',
     webhook_id: 'webhooks',
     source_id: 'sources',
-    set_id: 'call_sets',
     run_id: 'analysis_runs',
     request_id: 'erasure_requests',
     call_id: 'calls',

@@ -219,7 +219,7 @@ export function hasId(ids: readonly string[]): Condition {
 /** The calls of a set: see review/call-sets.ts. */
 export function isInSet(projectId: number, id: string): Condition {
   const check = sql`calls.seq in (
-    select value from call_sets cross join call_set_slices on set_id = call_sets.id cross join json_each(seqs)
+    select value from call_sets cross join json_each(seqs)
     where call_sets.id = ${id} and call_sets.project_id = ${projectId})`
   return { check, list: { kind: 'rows', index: null, where: check } }
 }

@@ -11,6 +11,8 @@ import type { Scan } from './scan.ts'
 const checkedMax = 2_000
 /** The same limit in characters of documents. */
 const checkedCharsMax = 40_000_000
+/** Calls per page where all are read. */
+const pageMax = 1_000
 /** Candidates found per query. */
 const placesMax = 500
 /** Documents are checked in slices of about this many characters (about 5 ms), so that other reads run in between. */
@@ -58,6 +60,16 @@ export class FoundPages {
     const found = await this.#finder.places(limit + 1, { offset, after })
     const places = found.slice(0, limit)
     return { places, end: found.length > limit ? (places.at(-1) ?? null) : null }
+  }
+
+  /** All calls in the search's order, page by page; a page of a phrase can be empty. */
+  async *all(): AsyncGenerator<FoundPlace[]> {
+    for (let start: PageRequest = {}; ; ) {
+      const { places, end } = await this.page(pageMax, start)
+      yield places
+      if (!end) return
+      start = { after: end }
+    }
   }
 
   /** How many calls match: exact without filters, otherwise counted to `totalMax`; for a phrase, as far as a page reads. */

@@ -4,8 +4,11 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { alerts, callSets, calls, callViews } from '../../db/schema.ts'
 import { invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
+import type { CallQuery } from '../finding/call-query.ts'
 import type { Condition } from '../finding/conditions.ts'
+import { FoundPages } from '../finding/found-pages.ts'
 import { endsWithDigits } from '../finding/number-words.ts'
+import { readSearchBox } from '../finding/search-box.ts'
 import { seekWords, seqsMatching } from '../finding/word-match.ts'
 import type { NumberMatcher } from './phone-number.ts'
 
@@ -13,12 +16,14 @@ import type { NumberMatcher } from './phone-number.ts'
 const messagesPerSlice = 1_000
 
 /** Which calls to select: exactly one of these. */
-interface AskedCalls {
+export interface AskedCalls {
   /** The caller's or the called number; compared as a number. */
   number?: string | undefined
   ids?: readonly string[] | undefined
   /** Completed calls created before this time, ISO 8601. */
   before?: string | undefined
+  /** A query of the console's list. */
+  query?: CallQuery | undefined
 }
 
 /** Finds calls by number, by ids or by time. */
@@ -30,7 +35,8 @@ export class CallSelections {
   }
 
   /** Selects the row numbers of the calls as `seq`. @throws invalid_request */
-  async of(db: ReadDatabase, projectId: number, { number, ids, before }: AskedCalls): Promise<SQL> {
+  async of(db: ReadDatabase, projectId: number, { number, ids, before, query }: AskedCalls): Promise<SQL> {
+    if (query) return await seqsFound(db, projectId, query)
     if ([number, ids, before].filter((each) => each !== undefined).length !== 1)
       throw invalidRequest([{ field: 'body', message: 'must have exactly one of number, ids and before' }])
     if (ids !== undefined)
@@ -156,6 +162,15 @@ export class CallSelections {
     }
     return { words, matches, texts }
   }
+}
+
+/** All calls that the list would show. */
+async function seqsFound(db: ReadDatabase, projectId: number, query: CallQuery): Promise<SQL> {
+  const { search } = await readSearchBox(db, projectId, query)
+  const seqs: number[] = []
+  for await (const places of new FoundPages(db, projectId, search).all())
+    for (const { seq } of places) seqs.push(seq)
+  return sql`select value as seq from json_each(${JSON.stringify(seqs)})`
 }
 
 function isIn(column: AnyColumn, list: readonly string[]): SQL {

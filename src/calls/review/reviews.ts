@@ -1,10 +1,13 @@
+import { createHmac } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { AppError } from '../../errors.ts'
+import type { AuditAction } from '../../audit/actions.ts'
+import type { Core } from '../../core/core.ts'
+import { AppError, invalidRequest } from '../../errors.ts'
 import type { ActedBy, SignedIn } from '../../identity.ts'
 import type { Review } from '../schemas.ts'
 import type { Ingest } from '../writing/ingest.ts'
-import { actionsOf, changeReview } from './review.ts'
-import type { ReviewChange } from './schemas.ts'
+import { actionsOf, changeReview, contentOf } from './review.ts'
+import type { ChangedReview, ManyChange, ReviewChange, UndoneChange } from './schemas.ts'
 
 /** How many calls one transaction changes, so that other requests get a turn. */
 const callsPerWrite = 50
@@ -15,22 +18,40 @@ interface Reviewer {
   by: ActedBy
 }
 
-/** The result of changing the reviews of many calls. */
-interface ChangedReviews {
-  /** The ids of calls whose reviews have changed. */
-  changed: string[]
-  /** Calls that were not changed, such as unknown ones. */
-  failed: { id: string; message: string }[]
+interface Audited {
+  by: ActedBy
+  actions: AuditAction[]
 }
+
+/** A call that was not changed, such as an unknown one. */
+interface FailedReview {
+  id: string
+  message: string
+}
+
+interface ChangedReviews {
+  changed: ChangedReview[]
+  failed: FailedReview[]
+}
+
+interface UndoneReviews {
+  undone: string[]
+  failed: FailedReview[]
+}
+
+/** Makes a review of the stored one. */
+type ToReview = (stored: Review | null, call: { id: string; at: string; turns: number }) => Review | null
 
 /** People's reviews of calls: evaluation, note, labels, flags. Platforms never change them. */
 export class Reviews {
   readonly #ingest: Ingest
   readonly #now: () => number
+  readonly #secret: string
 
-  constructor({ ingest, now }: { ingest: Ingest; now: () => number }) {
+  constructor({ now, linkSecret }: Core, { ingest }: { ingest: Ingest }) {
     this.#ingest = ingest
     this.#now = now
+    this.#secret = linkSecret
   }
 
   /**
@@ -41,7 +62,7 @@ export class Reviews {
     for await (const { error } of this.#changeAll(projectId, [id], change, reviewer)) if (error) throw error
   }
 
-  /** Makes one change of the reviews of many calls. */
+  /** Makes one change of the reviews of many calls. The answer says what each call had before, for `undo`. */
   async changeMany(
     projectId: number,
     ids: readonly string[],
@@ -49,30 +70,63 @@ export class Reviews {
     reviewer: Reviewer,
   ): Promise<ChangedReviews> {
     const result: ChangedReviews = { changed: [], failed: [] }
-    for await (const { id, error, isChanged } of this.#changeAll(projectId, ids, change, reviewer)) {
-      if (error) result.failed.push({ id, message: error.errors?.[0]?.message ?? error.title })
-      else if (isChanged) result.changed.push(id)
+    for await (const { id, error, written } of this.#changeAll(projectId, ids, change, reviewer)) {
+      if (error) result.failed.push(failureOf(id, error))
+      if (error || !written) continue
+      const call = { id, at: written.after?.at ?? null, before: written.before && manyOf(written.before) }
+      result.changed.push({ ...call, seal: this.#seal(projectId, change, call) })
     }
     return result
   }
 
-  async *#changeAll(projectId: number, all: readonly string[], change: ReviewChange, reviewer: Reviewer) {
-    const audited = { by: reviewer.by, actions: actionsOf(change) }
+  /** Puts back what calls had before a change, but for calls whose reviews have changed since. @throws invalid_request */
+  async undo(projectId: number, { change, changed }: UndoneChange, by: ActedBy): Promise<UndoneReviews> {
+    // Without it, one could write what somebody else is said to have judged.
+    if (changed.some((call) => call.seal !== this.#seal(projectId, change, call)))
+      throw invalidRequest([{ field: 'changed', message: 'must be what the change has answered' }])
+    const calls = new Map(changed.map((call) => [call.id, call]))
+    const toReview: ToReview = (stored, { id }) => {
+      const call = calls.get(id)
+      if (call?.at !== (stored?.at ?? null))
+        throw invalidRequest([{ field: 'changed', message: 'has been reviewed since' }])
+      return call.before && { ...contentOf(stored), ...call.before }
+    }
+    const result: UndoneReviews = { undone: [], failed: [] }
+    const audited = { by, actions: actionsOf(change) }
+    for await (const { id, error } of this.#writeAll(projectId, [...calls.keys()], audited, toReview)) {
+      if (error) result.failed.push(failureOf(id, error))
+      else result.undone.push(id)
+    }
+    return result
+  }
+
+  #seal(projectId: number, change: ManyChange, { id, at, before }: Omit<ChangedReview, 'seal'>): string {
+    const text = JSON.stringify(['change', projectId, actionsOf(change), id, at, before])
+    return createHmac('sha256', this.#secret).update(text).digest('base64url')
+  }
+
+  #changeAll(projectId: number, ids: readonly string[], change: ReviewChange, { person, by }: Reviewer) {
+    return this.#writeAll(projectId, ids, { by, actions: actionsOf(change) }, (stored, { at, turns }) =>
+      changeReview(stored, change, { by: person.name, at, turns }),
+    )
+  }
+
+  async *#writeAll(projectId: number, all: readonly string[], audited: Audited, toReview: ToReview) {
     const ids = [...new Set(all)]
     for (let from = 0; from < ids.length; from += callsPerWrite) {
       if (from > 0) await setImmediate()
       const some = ids.slice(from, from + callsPerWrite)
-      const changed = new Set<string>()
+      const written = new Map<string, { before: Review | null; after: Review | null }>()
       const at = new Date(this.#now()).toISOString()
       const inputs = some.map((id) => ({
         id,
         change: {},
         audited,
         own: {
-          review: (storedReview: Review | null, turns: number) => {
-            const after = changeReview(storedReview, change, { by: reviewer.person.name, at, turns })
-            if (after !== storedReview) changed.add(id)
-            else changed.delete(id)
+          review: (before: Review | null, turns: number) => {
+            const after = toReview(before, { id, at, turns })
+            if (after === before) written.delete(id)
+            else written.set(id, { before, after })
             return after
           },
         },
@@ -80,8 +134,18 @@ export class Reviews {
       const results = await this.#ingest.putAll(projectId, inputs)
       for (const [position, id] of some.entries()) {
         const result = results[position]
-        yield { id, error: result instanceof AppError ? result : null, isChanged: changed.has(id) }
+        yield { id, error: result instanceof AppError ? result : null, written: written.get(id) }
       }
     }
   }
+}
+
+/** What a change of many calls may replace, and whose it was. */
+function manyOf(review: Review): ChangedReview['before'] {
+  const { evaluation, reviewed, assignee, labels } = contentOf(review)
+  return { evaluation, reviewed, assignee, labels, by: review.by, at: review.at }
+}
+
+function failureOf(id: string, { errors, title }: AppError): FailedReview {
+  return { id, message: errors?.[0]?.message ?? title }
 }

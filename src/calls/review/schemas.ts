@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Label, labelsMax, transcriptTurnsMax } from '../schemas.ts'
+import { Label, labelsMax, type Review, transcriptTurnsMax } from '../schemas.ts'
 
 /** Calls that one request changes. */
 const callsPerRequestMax = 1_000
@@ -12,6 +12,9 @@ const Turns = Type.Array(Type.Integer({ minimum: 0, maximum: transcriptTurnsMax 
 })
 
 const Note = Type.Unsafe<string | null>({ type: 'string', maxLength: 10_000, nullable: true })
+
+const CallId = Type.String({ maxLength: 128 })
+export const CallIds = Type.Array(CallId, { minItems: 1, maxItems: callsPerRequestMax })
 
 /** A change of a call's review. Each member that is sent replaces the stored one. */
 export const ReviewChange = Type.Partial(
@@ -47,22 +50,47 @@ export const ManyChange = Type.Pick(ReviewChange, [
   'addLabels',
   'removeLabels',
 ])
+export type ManyChange = Static<typeof ManyChange>
 
 /** One change of the reviews of these calls. */
 export const ReviewsChange = Type.Object(
   {
-    ids: Type.Array(Type.String({ maxLength: 128 }), { minItems: 1, maxItems: callsPerRequestMax }),
+    ids: CallIds,
     change: ManyChange,
   },
   { title: 'ReviewsChange' },
 )
 
+/** A call of which a change of many calls has changed the review. */
+const ChangedReview = Type.Object({
+  id: CallId,
+  /** The time of the new review; null when nothing was left of it. */
+  at: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
+  before: Type.Unsafe<Pick<Review, 'evaluation' | 'reviewed' | 'assignee' | 'labels' | 'by' | 'at'> | null>({
+    type: 'object',
+    nullable: true,
+  }),
+  /** Proves that the service has said so. */
+  seal: Type.String({ maxLength: 64 }),
+})
+export type ChangedReview = Static<typeof ChangedReview>
+
+/** A change of many calls to undo, as it was asked for, with calls as it has answered them. */
+export const UndoneChange = Type.Object({
+  change: ManyChange,
+  changed: Type.Array(ChangedReview, { minItems: 1, maxItems: callsPerRequestMax }),
+})
+export type UndoneChange = Static<typeof UndoneChange>
+
+/** The query string of the list's URL, as the API takes it. */
+const Query = Type.String({ maxLength: 8_000 })
+
+/** Calls to delete, or only to count: all that a query of the list finds. */
+export const FoundCalls = Type.Object({ query: Query, dryRun: Type.Optional(Type.Boolean()) })
+
 /** Calls to freeze: those of a query of the list, or these. With a name they are a queue of reviews. */
 export const NewSet = Type.Object({
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-  /** The query string of the list's URL, as the API takes it. */
-  query: Type.Optional(Type.String({ maxLength: 8_000 })),
-  ids: Type.Optional(
-    Type.Array(Type.String({ maxLength: 128 }), { minItems: 1, maxItems: callsPerRequestMax }),
-  ),
+  query: Type.Optional(Query),
+  ids: Type.Optional(CallIds),
 })

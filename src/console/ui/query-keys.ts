@@ -38,8 +38,8 @@ export const callKeys = {
   reviewers: within('calls', 'reviewers'),
   /** The calls of a queue that the person has judged, in order. */
   judged: within('calls', 'judged'),
-  /** What is being done to many calls. */
-  task: within('calls', 'task'),
+  /** How many calls a deletion of all that match would take. */
+  toDelete: within('calls', 'to delete'),
 }
 
 export const analysisKeys = {

@@ -187,7 +187,7 @@ const label: Step = async (world) => {
     const [add = '', remove = ''] = [change.add[0], change.remove[0]]
     return add === remove ? before.has(remove) : !before.has(add) || before.has(remove)
   }
-  expect(changed.toSorted()).toEqual(ids.filter(isChanged).toSorted())
+  expect(changed.map(({ id }) => id).toSorted()).toEqual(ids.filter(isChanged).toSorted())
   await world.learn(ids)
 }
 

@@ -8,7 +8,7 @@ export function sayNotDone(title: string, error: unknown): void {
 }
 
 /** Why a request failed. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (!(error instanceof ApiProblem)) return String(error)
   if (error.fields.length === 0) return error.detail
   return error.fields.map(({ field, message }) => `${sentenceOf(field, message)}.`).join(' ')

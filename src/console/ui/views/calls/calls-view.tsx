@@ -33,13 +33,11 @@ import { type CallListData, useCallList } from './use-call-list.ts'
 import { useFiltering } from './use-filtering.ts'
 import { useOpenCall } from './use-open-call.ts'
 import type { CallListHandle } from './use-row-focus.ts'
-import { useTasks } from './use-tasks.ts'
 
 const NoCalls = lazy(() => import('./no-calls.tsx'))
 const SelectedCalls = lazy(() => import('./selected-calls.tsx'))
 const ViewTabs = lazy(() => import('./view-tabs.tsx'))
 const QueueBar = lazy(() => import('./queue-bar.tsx'))
-const TaskBar = lazy(() => import('./task-bar.tsx'))
 
 /** From this width on, a call opens beside the list, otherwise over it; as in call.module.css. */
 const besideFromPx = 880
@@ -67,7 +65,6 @@ export function CallsView() {
   const list = useCallList(project.id, asked, () => isReading())
   const rows = list.rows ?? []
   const selection = useSelection(nameOf(filters), rows)
-  const { tasks } = useTasks()
   const { shown, widthPx, chosen, choose } = useColumns()
   const { filter, clear } = useFiltering(filters)
   const isBeside = () => view === undefined && (layout.current?.clientWidth ?? 0) >= besideFromPx
@@ -167,11 +164,6 @@ export function CallsView() {
         {selection.ids.size > 0 && (
           <Suspense>
             <SelectedCalls selection={selection} list={list} asked={asked} openId={openId} onClose={close} />
-          </Suspense>
-        )}
-        {tasks.length > 0 && (
-          <Suspense>
-            <TaskBar />
           </Suspense>
         )}
       </div>

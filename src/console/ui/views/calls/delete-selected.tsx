@@ -10,7 +10,6 @@ import { useProject } from '../../session.ts'
 import { forgetCall } from './call-queries.ts'
 import classes from './calls.module.css'
 import type { Selection } from './selection.ts'
-import { useTasks } from './use-tasks.ts'
 
 const namedMax = 5
 
@@ -28,10 +27,9 @@ export function DeleteSelected({ selection, rows, opened, onClose, onDeleted }: 
   const dates = useDates()
   const formatNumber = useFormatNumber()
   const queryClient = useQueryClient()
-  const { begin } = useTasks()
-  const { ids, frozen } = selection
-  const calls = frozen ? frozen.calls - frozen.held : ids.size
-  const removeChosen = async () => {
+  const { ids } = selection
+  const calls = ids.size
+  const remove = async () => {
     const chosen = { ids: [...ids] }
     const { deleted, held } = await unwrap(api.projects({ project: project.id }).calls.delete(chosen))
     onDeleted(deleted)
@@ -41,16 +39,9 @@ export function DeleteSelected({ selection, rows, opened, onClose, onDeleted }: 
       message: `${counted(deleted.length, 'call')} ${deleted.length === 1 ? 'was' : 'were'} deleted`,
       ...(held.length > 0 ? { color: 'red', title: `${counted(held.length, 'call')} ${stays}` } : {}),
     })
-  }
-  const removeAll = async (id: string) => {
-    await unwrap(api.projects({ project: project.id })['call-sets']({ id }).calls.delete())
-    begin({ set: id, verb: 'deleted', canUndo: false })
-  }
-  const remove = async () => {
-    await (frozen ? removeAll(frozen.id) : removeChosen())
     selection.set([])
   }
-  const named = frozen ? [] : rows.filter(({ id }) => ids.has(id)).slice(0, namedMax)
+  const named = rows.filter(({ id }) => ids.has(id)).slice(0, namedMax)
   return (
     <ConfirmDialog
       opened={opened}
@@ -70,16 +61,17 @@ export function DeleteSelected({ selection, rows, opened, onClose, onDeleted }: 
           {ids.size > named.length && <li>and {asCount(ids.size - named.length)} more</li>}
         </ul>
       )}
-      {frozen !== null && frozen.held > 0 && (
-        <p>
-          {counted(frozen.held, 'call')} {frozen.held === 1 ? 'is' : 'are'} on hold and{' '}
-          {frozen.held === 1 ? 'stays' : 'stay'}.
-        </p>
-      )}
-      <p>
-        This deletes these calls for good, with their transcripts, summaries, analyses and details. This
-        cannot be undone, and their IDs cannot be used again.
-      </p>
+      <DeletionNote />
     </ConfirmDialog>
+  )
+}
+
+/** What the deletion of calls means. */
+export function DeletionNote() {
+  return (
+    <p>
+      This deletes these calls for good, with their transcripts, summaries, analyses and details. This cannot
+      be undone, and their IDs cannot be used again.
+    </p>
   )
 }

@@ -95,7 +95,7 @@ export function useStartQueue() {
       const set = await unwrap(api.projects({ project: project.id })['call-sets'].post({ name, ...calls }))
       await queryClient.invalidateQueries({ queryKey: callKeys.queues(project.id) })
       if (set.isCapped)
-        notifications.show({ message: `The queue has the first ${set.calls} of these calls.` })
+        notifications.show({ message: `The queue has the first ${set.ids.length} of these calls.` })
       await begin({ set: set.id, ...(order === undefined ? {} : { order }) })
     },
   })

@@ -1,7 +1,16 @@
 import { Button, CloseButton, Menu, Popover, Skeleton } from '@mantine/core'
-import { IconCheck, IconDownload, IconListCheck, IconTag, IconTrash, IconUser } from '@tabler/icons-react'
+import {
+  IconCheck,
+  IconDownload,
+  IconListCheck,
+  IconTag,
+  IconTrash,
+  IconTrashX,
+  IconUser,
+} from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { lazy, type ReactElement, type ReactNode, Suspense, useState } from 'react'
+import type { ManyChange } from '../../../../calls/review/schemas.ts'
 import { api, unwrap } from '../../api.ts'
 import { asCount, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
@@ -10,13 +19,14 @@ import { stringifySearch } from '../../search-params.ts'
 import { usePerson, useProject, useRefusal } from '../../session.ts'
 import classes from './calls.module.css'
 import type { ChosenFilters } from './chosen-filters.ts'
+import { DeleteFound } from './delete-found.tsx'
 import { DeleteSelected } from './delete-selected.tsx'
 import { exportFiles } from './list-popups.tsx'
 import { totalLabel } from './pages.ts'
 import { reviewersQuery, useStartQueue } from './queue-queries.ts'
-import type { Selection } from './selection.ts'
+import { type Selection, selectedMax } from './selection.ts'
 import type { CallListData } from './use-call-list.ts'
-import { type ManyChange, useManyChange } from './use-many-change.ts'
+import { useManyChange } from './use-many-change.tsx'
 
 const LabelForm = lazy(() => import('./label-form.tsx'))
 
@@ -32,10 +42,10 @@ interface SelectedCallsProps {
 
 /** What can be done with the selected calls: those that were chosen, or all that match. */
 export default function SelectedCalls({ selection, list, asked, openId, onClose }: SelectedCallsProps) {
-  const [isAsked, setIsAsked] = useState(false)
+  const [asks, setAsks] = useState<'selected' | 'found' | null>(null)
   const { change, isPending } = useManyChange(selection)
   const { ids, frozen } = selection
-  const count = frozen?.calls ?? ids.size
+  const count = ids.size
   const start = useStartQueue()
   const onError = (error: Error) => sayNotDone('The queue was not started', error)
   const part = { onChange: change, disabled: isPending }
@@ -49,36 +59,52 @@ export default function SelectedCalls({ selection, list, asked, openId, onClose 
         <EvaluateCalls {...part} />
         <LabelCalls selection={selection} list={list} {...part} />
         <AssignCalls {...part} />
-        {!frozen && (
-          <BarButton
-            icon={<IconListCheck size={14} aria-hidden />}
-            disabled={start.isPending}
-            onClick={() => start.mutate({ name: `${counted(count, 'selected call')}`, ids }, { onError })}
-          >
-            Review
-          </BarButton>
-        )}
+        <BarButton
+          icon={<IconListCheck size={14} aria-hidden />}
+          disabled={start.isPending}
+          onClick={() => start.mutate({ name: `${counted(count, 'selected call')}`, ids }, { onError })}
+        >
+          Review
+        </BarButton>
         {frozen && <ExportCalls set={frozen.id} />}
         <Guarded right="delete">
           <BarButton
             isDanger
             icon={<IconTrash size={14} aria-hidden />}
             disabled={isPending}
-            onClick={() => setIsAsked(true)}
+            onClick={() => setAsks('selected')}
           >
             Delete
           </BarButton>
         </Guarded>
+        {frozen?.isCapped && (
+          <Guarded right="delete">
+            <BarButton
+              isDanger
+              icon={<IconTrashX size={14} aria-hidden />}
+              disabled={isPending}
+              onClick={() => setAsks('found')}
+            >
+              Delete all that match
+            </BarButton>
+          </Guarded>
+        )}
         <CloseButton size="sm" aria-label="Clear selection" onClick={() => selection.set([])} />
       </section>
       <DeleteSelected
         selection={selection}
         rows={list.rows ?? []}
-        opened={isAsked}
-        onClose={() => setIsAsked(false)}
+        opened={asks === 'selected'}
+        onClose={() => setAsks(null)}
         onDeleted={(deleted) => {
           if (openId !== undefined && deleted.includes(openId)) onClose()
         }}
+      />
+      <DeleteFound
+        asked={asked}
+        opened={asks === 'found'}
+        onClose={() => setAsks(null)}
+        onDeleted={() => selection.set([])}
       />
     </>
   )
@@ -119,6 +145,7 @@ function SelectAll({ selection, list, asked }: Pick<SelectedCallsProps, 'selecti
   const { rows = [], first, hasNextPage } = list
   const isMore = hasNextPage || rows.length > selection.ids.size
   if (!first || !selection.isAll || !isMore) return null
+  const isMany = first.total === null || first.total > selectedMax
   return (
     <Button
       size="compact-sm"
@@ -127,7 +154,7 @@ function SelectAll({ selection, list, asked }: Pick<SelectedCallsProps, 'selecti
       // Not of the mutation: an answer for a selection that is gone freezes nothing.
       onClick={() => freeze.mutate(undefined, { onSuccess: selection.freeze })}
     >
-      Select all {totalLabel(first)}
+      {isMany ? `Select the first ${asCount(selectedMax)}` : `Select all ${totalLabel(first)}`}
     </Button>
   )
 }
@@ -221,7 +248,7 @@ function LabelCalls({
   disabled,
 }: ChangeProps & Pick<SelectedCallsProps, 'selection' | 'list'>) {
   const [isOpen, setIsOpen] = useState(false)
-  const count = selection.frozen?.calls ?? selection.ids.size
+  const count = selection.ids.size
   const selected = (list.rows ?? []).filter(({ id }) => selection.ids.has(id))
   return (
     // Without the roles that it would give to the element around the button.

@@ -1,15 +1,15 @@
 import { useMemo, useState } from 'react'
 import type { FrozenSet } from '../../../../calls/review/call-sets.ts'
 
-/** As many as one request can delete. */
-const selectedMax = 500
+/** As many as one request can change or delete. */
+export const selectedMax = 1_000
 
 /** The calls that are selected. */
 export interface Selection {
   ids: ReadonlySet<string>
   /** Whether all loaded calls are selected, or as many as can be. */
   isAll: boolean
-  /** All calls that match, once they are frozen: then they are selected in place of the ids. */
+  /** All calls that match, or the first of them, once they are selected: the ids are theirs. */
   frozen: FrozenSet | null
   freeze: (set: FrozenSet) => void
   /** @param isRange also selects everything between the previously toggled call and this one */
@@ -23,19 +23,23 @@ const none: ReadonlySet<string> = new Set()
 export function useSelection(list: string, rows: readonly { id: string }[]): Selection {
   const [ids, setIds] = useState(none)
   const [last, setLast] = useState<string | null>(null)
-  const [frozen, freeze] = useState<FrozenSet | null>(null)
+  const [frozen, setFrozen] = useState<FrozenSet | null>(null)
   const [before, setBefore] = useState(list)
   if (before !== list) {
     setBefore(list)
     setIds(none)
     setLast(null)
-    freeze(null)
+    setFrozen(null)
   }
   return useMemo(() => {
     const isAll = rows.length > 0 && rows.slice(0, selectedMax).every(({ id }) => ids.has(id))
     const set = (next: readonly string[]) => {
       setIds(new Set(next.slice(0, selectedMax)))
-      freeze(null)
+      setFrozen(null)
+    }
+    const freeze = (found: FrozenSet) => {
+      setIds(new Set(found.ids))
+      setFrozen(found)
     }
     const toggle = (id: string, isRange = false) => {
       setLast(id)
