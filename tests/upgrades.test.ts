@@ -33,6 +33,13 @@ test.each(versions)('no migration of %s was edited', (version) => {
   expect(migrationDigests()).toMatchObject(releaseOf(version).migrations)
 })
 
+/** As 1.0.0-rc.1 stored sets of calls. */
+const setsOfRc1 = `
+  insert into people (id, name, email, email_verified, created_at, updated_at) values ('ada', 'Ada', 'ada@example.com', 1, 0, 0);
+  insert into call_sets (id, project_id, person_id, name, calls, created_at, kept_until) select column1, projects.id, 'ada', column2, column3, 0, 9e12
+    from (values ('set_queue', 'Queue', 3), ('set_empty', 'Empty', 0), ('set_chosen', null, 1)), projects;
+  insert into call_set_slices (set_id, number, seqs) values ('set_queue', 1, '[2]'), ('set_queue', 0, '[3,1]'), ('set_chosen', 0, '[1]');`
+
 describe.skipIf(ofFilesOnly).each(versions)('a folder of %s', (version) => {
   const folder = freshFolder()
   const dataDir = join(folder, 'data')
@@ -46,6 +53,7 @@ describe.skipIf(ofFilesOnly).each(versions)('a folder of %s', (version) => {
     const database = new Database(join(dataDir, 'callbook.db'))
     database.exec(`update call_details set details = json_set(details, '$.direction', 'inbound')
       where seq = (select seq from calls where id = '${calls.completed}')`)
+    if (version === '1.0.0-rc.1') database.exec(setsOfRc1)
     database.close()
     service = await startService({ dataDir })
     project = at(service, release)
@@ -72,6 +80,16 @@ describe.skipIf(ofFilesOnly).each(versions)('a folder of %s', (version) => {
     expect(await read(`/v1/calls/${calls.completed}/details`)).toMatchObject([
       200,
       { agent: { version: null }, costParts: null, usage: null, costSource: null },
+    ])
+  })
+
+  test('has its queues of reviews, each as one row, and nothing of what was only selected', () => {
+    const database = new Database(join(dataDir, 'callbook.db'), { readonly: true })
+    const sets = database.prepare('select id, seqs from call_sets').raw().all()
+    database.close()
+    expect(sets).toEqual([
+      ['set_queue', '[3,1,2]'],
+      ['set_empty', '[]'],
     ])
   })
 

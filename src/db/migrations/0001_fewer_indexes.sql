@@ -40,4 +40,25 @@ UPDATE `calls` SET `value_list` = json_insert(coalesce(`value_list`, '[]'), '$[#
 	SELECT '["direction",' || substr(`details`, instr(`details`, ',"direction":"') + 13,
 		instr(substr(`details`, instr(`details`, ',"direction":"') + 14), '"') + 1) || ']'
 	FROM `call_details` WHERE `call_details`.`seq` = `calls`.`seq`))
-WHERE `seq` IN (SELECT `seq` FROM `call_details` WHERE instr(`details`, ',"direction":"') > 0);
+WHERE `seq` IN (SELECT `seq` FROM `call_details` WHERE instr(`details`, ',"direction":"') > 0);--> statement-breakpoint
+-- Written by hand: a set is one row. Queues are kept; calls that were selected, and what was being done to them, are not.
+CREATE TABLE `new_call_sets` (
+	`id` text PRIMARY KEY NOT NULL,
+	`project_id` integer NOT NULL,
+	`person_id` text NOT NULL,
+	`name` text,
+	`seqs` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`kept_until` integer NOT NULL,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`person_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade
+);--> statement-breakpoint
+INSERT INTO `new_call_sets` SELECT `id`, `project_id`, `person_id`, `name`, (
+	SELECT json_group_array(`value`) FROM (
+		SELECT `one`.`value` FROM `call_set_slices` CROSS JOIN json_each(`call_set_slices`.`seqs`) AS `one`
+		WHERE `set_id` = `call_sets`.`id` ORDER BY `number`, `one`.`key`)), `created_at`, `kept_until`
+FROM `call_sets` WHERE `name` IS NOT NULL ORDER BY `call_sets`.`rowid`;--> statement-breakpoint
+DROP TABLE `call_set_slices`;--> statement-breakpoint
+DROP TABLE `call_sets`;--> statement-breakpoint
+ALTER TABLE `new_call_sets` RENAME TO `call_sets`;--> statement-breakpoint
+CREATE INDEX `call_sets_by_person` ON `call_sets` (`project_id`,`person_id`);
