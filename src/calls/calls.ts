@@ -136,9 +136,7 @@ export class Calls {
       return await readPage(read, projectId, { limit, offset, order, after }, form)
     const pages = new FoundPages(readInBackground, projectId, search)
     const { places, end } = within(charsMax, await pages.page(limit, { offset }))
-    // A first page that is the last has all of them: counting would look through as many calls again.
-    const isWhole = end === null && limit > 0 && offset === 0 && !search.after
-    const { total, isCapped } = isWhole ? { total: places.length, isCapped: false } : await pages.count()
+    const { total, isCapped } = await pages.count()
     const documents = await readDocuments(read, sizesOf(places), form)
     return { total, totalIsCapped: isCapped, end, ...documents }
   }

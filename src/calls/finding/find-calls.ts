@@ -44,6 +44,8 @@ export class CallFinder {
   readonly #search: CallSearch
   readonly #limits: typeof limitsDefault
   #chosen: Promise<Source> | undefined
+  /** How many matching calls there are up to the end of the first page; `end` is null if they are all. */
+  #paged: { count: number; end: Place | null | undefined } | undefined
 
   constructor(db: ReadDatabase, projectId: number, search: CallSearch, limits = limitsDefault) {
     this.#db = db
@@ -56,7 +58,19 @@ export class CallFinder {
   async places(limit: number, { offset = 0, after = this.#search.after } = {}): Promise<FoundPlace[]> {
     if (limit === 0 || this.#search.words?.length === 0) return []
     const source = await this.#source()
-    if (source.seqs) return await this.#placesInList(source, source.seqs, { limit, offset, after })
+    const page = { limit, offset, after }
+    const found = source.seqs
+      ? await this.#placesInList(source, source.seqs, page)
+      : await this.#walkedPlaces(source, page)
+    // Beyond the end, an offset does not tell how many there are.
+    if (!after && (found.length > 0 || offset === 0))
+      this.#paged = { count: offset + found.length, end: found.length < limit ? null : found.at(-1) }
+    return found
+  }
+
+  async #walkedPlaces(source: Source, { limit, offset, after }: Page): Promise<FoundPlace[]> {
+    if (!isFiltered(this.#search))
+      return await this.#placesIn(this.#walkedRows(source, { from: 0, to: untilNow }, after), limit, offset)
     const found: FoundPlace[] = []
     let skipped = 0
     for await (const part of this.#parts(after)) {
@@ -73,28 +87,28 @@ export class CallFinder {
     return found
   }
 
-  /** How many calls match: exact without filters, otherwise counted to one beyond `most`. */
+  /** How many calls match: exact without filters, otherwise counted to one beyond `most`. Goes on where the first page ends. */
   async count(most = totalMax): Promise<number> {
-    if (!isFiltered(this.#search)) return await readCallCount(this.#db, this.#projectId)
+    const { count: paged, end } = this.#paged ?? { count: 0, end: undefined }
+    if (end === null) return isFiltered(this.#search) ? Math.min(paged, most + 1) : paged
+    if (!isFiltered(this.#search)) return (await readState(this.#db, this.#projectId)).calls
     if (this.#search.words?.length === 0) return 0
     const source = await this.#source()
     if (source.count !== undefined) return Math.min(source.count, most + 1)
     if (source.isMoreThan !== undefined && source.isMoreThan >= most) return most + 1
     if (source.seqs) {
-      let count = 0
+      let count = paged
       for (const seqs of chunksOf(source.seqs))
-        count += await this.#countOf(this.#listedRows(source, seqs, undefined))
+        count += await this.#countOf(this.#listedRows(source, seqs, end))
       return Math.min(count, most + 1)
     }
     return await this.#keptCount(most, async () => {
-      let count = 0
-      for await (const part of this.#parts(undefined)) {
-        count += await this.#countOf(
-          sql`${this.#walkedRows(source, part, undefined)} limit ${most + 1 - count}`,
-        )
+      let count = paged
+      for await (const part of this.#parts(end)) {
         if (count > most) break
+        count += await this.#countOf(sql`${this.#walkedRows(source, part, end)} limit ${most + 1 - count}`)
       }
-      return count
+      return Math.min(count, most + 1)
     })
   }
 
@@ -311,7 +325,7 @@ export class CallFinder {
   async #placesInList(
     source: Source,
     seqs: readonly number[],
-    { limit, offset, after }: { limit: number; offset: number; after: Place | undefined },
+    { limit, offset, after }: Page,
   ): Promise<FoundPlace[]> {
     if (seqs.length <= listedAtOnce)
       return await this.#placesIn(this.#listedRows(source, seqs, after), limit, offset)
@@ -335,6 +349,12 @@ export class CallFinder {
 }
 
 const placeColumns = sql`calls.seq as seq, calls.created_at as createdAt, calls.id as id, calls.document_chars as chars`
+
+interface Page {
+  limit: number
+  offset: number
+  after: Place | undefined
+}
 
 /** Where to read calls. */
 interface Source {
@@ -385,11 +405,6 @@ function periodOf(conditions: readonly Condition[]): Period | undefined {
 
 /** By the search and the state of the project. */
 const keptCounts = preparedQueries((_) => new LRUCache<string, number>({ max: countsKept }))
-
-/** How many calls a project has. */
-async function readCallCount(db: ReadDatabase, projectId: number): Promise<number> {
-  return (await readState(db, projectId)).calls
-}
 
 async function readState(db: ReadDatabase, projectId: number) {
   const columns = { calls: projects.calls, changeSeq: projects.changeSeq }
