@@ -134,7 +134,7 @@ export class Calls {
     const { order, after } = search
     if (!isFiltered(search) && charsMax === undefined)
       return await readPage(read, projectId, { limit, offset, order, after }, form)
-    const pages = new FoundPages(readInBackground, projectId, search)
+    const pages = new FoundPages(readInBackground, projectId, search, read)
     const { places, end } = within(charsMax, await pages.page(limit, { offset }))
     const { total, isCapped } = await pages.count()
     const documents = await readDocuments(read, sizesOf(places), form)
@@ -146,9 +146,9 @@ export class Calls {
     const { store, matcher } = this.#parts
     const cursors = this.cursors(projectId)
     const talkTimelines = this.#talkTimelines
-    const db = store(projectId).readForConsole
+    const { read, readForConsole: db } = store(projectId)
     const conditions = await this.#conditionsOf(projectId, query)
-    return await findRows(projectId, query, { db, matcher, talkTimelines, cursors, conditions })
+    return await findRows(projectId, query, { db, read, matcher, talkTimelines, cursors, conditions })
   }
 
   /** The calls before and after one in the console's list. @throws not_found; invalid_request */

@@ -148,8 +148,7 @@ describe('a list of calls', () => {
           const search = readCallSearch(asked, { orders: timeOrders, readCursor }, [])
           const finder = () =>
             new CallFinder(service.services.database.readInBackground, project.projectId, search, {
-              listed: counted,
-              slices: { first: least, most: Math.max(1, most) },
+              limits: { listed: counted, slices: { first: least, most: Math.max(1, most) } },
             })
           let last: Call | undefined
           for (let isOver = false; !isOver; ) {
