@@ -1,24 +1,17 @@
-import { existsSync, statSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { SingleBar } from 'cli-progress'
 import { type Config, ConfigError } from '../config.ts'
 import type { Embedder } from '../knowledge/embedding/embedder.ts'
-import { LocalEmbedder } from '../knowledge/embedding/local/local.ts'
-import { downloadModel } from '../knowledge/embedding/local/model-download.ts'
-import {
-  type LocalModel,
-  ModelError,
-  readModel,
-  readRecord,
-} from '../knowledge/embedding/local/model-files.ts'
+import { downloadModel, LocalEmbedder } from '../knowledge/embedding/local/local.ts'
+import { downloadDescriptions, isComplete, readModel } from '../knowledge/embedding/local/model-folder.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 
 /** The user adds it: its packages have 474 MB. */
 const library = '@huggingface/transformers'
-const hub = 'https://huggingface.co'
 
 interface LocalEmbedderParts {
   config: Pick<Config, 'dataDir' | 'embedding'>
@@ -26,23 +19,28 @@ interface LocalEmbedderParts {
   log: Pick<Log, 'info'>
   /** A command loads the model only if it embeds. */
   role: 'service' | 'command'
+  hub?: string
 }
 
 /** The model of EMBEDDING_MODEL in this process. @throws ConfigError saying what is missing */
 export async function openLocalEmbedder(
   parts: LocalEmbedderParts,
 ): Promise<Embedder & { close(): Promise<void> }> {
-  const { config, metrics, role } = parts
   const module = findLibrary()
-  try {
-    const { name, model } = await findModel(parts)
-    const observe = metrics.observeEmbedding.bind(metrics)
-    const embedder = new LocalEmbedder({ name, model, library: module, observe })
-    if (role === 'service') await embedder.load().catch((error) => refuseModel(embedder, config, error))
-    return embedder
-  } catch (error) {
-    throw error instanceof ModelError ? refusal(error.message) : error
-  }
+  const { name, folder } = await findModel(parts, module)
+  const model = await readModel(folder).catch((error) => refuse(error.message))
+  const observe = parts.metrics.observeEmbedding.bind(parts.metrics)
+  const embedder = new LocalEmbedder({ name, model, library: module, observe })
+  if (parts.role === 'command') return embedder
+  return await embedder.load().then(
+    () => embedder,
+    async (error) => {
+      await embedder.close()
+      return refuse(
+        `the model in ${folder} cannot be loaded: ${reasonOf(error)}. If it was downloaded, delete that folder to download it again`,
+      )
+    },
+  )
 }
 
 /** A URL of the package's module. It may stand beside the service, or in the folder that it is started in. */
@@ -54,64 +52,61 @@ function findLibrary(): string {
       // It is not there; the next place may have it.
     }
   }
-  throw refusal(`the package ${library} is not installed. Run: bun add ${library}`)
+  return refuse(`the package ${library} is not installed. Run: bun add ${library}`)
 }
 
-async function findModel({ config, log }: LocalEmbedderParts): Promise<{ name: string; model: LocalModel }> {
-  const { model, token } = config.embedding
-  if (isFolder(model)) {
+async function findModel(
+  parts: LocalEmbedderParts,
+  module: string,
+): Promise<{ name: string; folder: string }> {
+  const { model } = parts.config.embedding
+  // A path is absolute or begins with a dot; anything else is the id of a model on the hub.
+  if (/^(?:\.|\/|[A-Za-z]:[\\/])/.test(model)) {
     const folder = resolve(model)
-    if (!existsSync(folder) || !statSync(folder).isDirectory()) throw refusal(`there is no folder ${folder}`)
-    const name = basename(folder).replace(/^[^\w]+|[^\w.-]/g, '') || 'model'
-    return { name, model: await readModel(folder, await readRecord(folder)) }
+    return { name: basename(folder).replace(/^[^\w]+|[^\w.-]/g, '') || 'model', folder }
   }
-  const folder = join(config.dataDir, 'models', model.replace('/', '--'))
-  let record = await readRecord(folder)
-  if (!record) {
-    if (existsSync(folder))
-      throw refusal(`${folder} holds files that this service has not downloaded. Delete it.`)
-    const progress = startProgress(log, model)
-    await downloadModel({ model, folder, hub, token, onProgress: progress.update }).finally(progress.stop)
-    record = await readRecord(folder)
-  }
-  return { name: model, model: await readModel(folder, record) }
+  const cacheDir = join(parts.config.dataDir, 'models')
+  // Version 1.0.0-rc.1 downloaded it to the second one.
+  const folders = [join(cacheDir, model), join(cacheDir, model.replace('/', '--'))]
+  const folder = folders.find(isComplete) ?? (await download(parts, module, cacheDir))
+  return { name: model, folder }
 }
 
-/** A path is absolute or begins with a dot; anything else is the id of a model on the hub. */
-function isFolder(model: string): boolean {
-  return /^(?:\.|\/|[A-Za-z]:[\\/])/.test(model)
-}
-
-/** A bar on a terminal, else two lines of the log. */
-function startProgress(log: Pick<Log, 'info'>, model: string) {
-  log.info({ model, hub }, 'Downloading the embedding model')
-  const isTerminal = process.stderr.isTTY === true
+async function download(parts: LocalEmbedderParts, module: string, cacheDir: string): Promise<string> {
+  const { config, log, hub = 'https://huggingface.co' } = parts
+  const { model, token } = config.embedding
+  const folder = join(cacheDir, model)
   const format = `Downloading ${model} {bar} {percentage}% · {eta_formatted} left`
   const bar = new SingleBar({ stream: process.stderr, format, clearOnComplete: true })
-  if (isTerminal) bar.start(1, 0)
-  return {
-    update(done: number, all: number) {
-      bar.setTotal(all)
-      if (isTerminal) bar.update(done)
-    },
-    stop() {
-      if (isTerminal) bar.stop()
-      log.info({ model }, 'The embedding model was downloaded')
-    },
+  const onProgress = ({ loaded, total }: { loaded: number; total: number }) => {
+    bar.setTotal(total)
+    bar.update(loaded)
   }
+  log.info({ model, hub }, 'Downloading the embedding model')
+  // It shows nothing where there is no terminal.
+  bar.start(1, 0)
+  try {
+    // A download that was ended may have left a part of the model there.
+    await rm(join(folder, 'onnx'), { recursive: true, force: true })
+    await downloadDescriptions(`${hub}/${model}`, folder, token)
+    await downloadModel({ model, library: module, hub, cacheDir, onProgress })
+  } catch (error) {
+    // Of a large model's files the library leaves a failure unhandled, which ends the thread.
+    const { cause = error } = Object(error)
+    return refuse(
+      `the model ${model} could not be downloaded from ${hub}: ${reasonOf(cause)}. Check EMBEDDING_MODEL and, if the model is gated or private, HF_TOKEN, and try again, or put its files into a folder and name that in EMBEDDING_MODEL`,
+    )
+  } finally {
+    bar.stop()
+  }
+  log.info({ model }, 'The embedding model was downloaded')
+  return folder
 }
 
-async function refuseModel(
-  embedder: LocalEmbedder,
-  { embedding }: Pick<Config, 'embedding'>,
-  error: unknown,
-): Promise<never> {
-  await embedder.close()
-  throw refusal(
-    `the model ${embedding.model} cannot be loaded: ${error instanceof Error ? error.message : error}`,
-  )
+function refuse(why: string): never {
+  throw new ConfigError([`EMBEDDING_PROVIDER is local, but ${why}`])
 }
 
-function refusal(why: string): ConfigError {
-  return new ConfigError([`EMBEDDING_PROVIDER is local, but ${why[0]?.toLowerCase()}${why.slice(1)}`])
+function reasonOf(error: unknown): string {
+  return String(Object(error).message ?? error).replace(/\.$/, '')
 }

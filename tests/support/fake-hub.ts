@@ -1,66 +1,50 @@
-import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { atEnd } from './at-end.ts'
 
-type Answer = (name: string, bytes: Buffer) => Response | Promise<Response>
+type Answer = (response: ServerResponse, bytes: Buffer) => void
 
 export interface FakeHub {
   url: string
-  /** The token of each request for a file, in order, by the host that it reached. */
-  tokens: { host: 'hub' | 'storage'; authorization: string | null }[]
-  /** What the next requests for this file get, in order, instead of the file. `list` is the list of files. */
-  next(name: string, ...answers: Answer[]): void
+  /** The files that were asked for, with the token. */
+  requests: { name: string; token: string | undefined }[]
+  /** How these files are answered from now on. */
+  answers: Record<string, Answer>
   stop(): Promise<void>
 }
 
-/** The Hugging Face hub with one model, as far as a download uses it. Large files are on another host, as there. */
-export function startHub(model: string, files: Record<string, Buffer>): FakeHub {
-  const revision = 'c0ffee'
-  const tokens: FakeHub['tokens'] = []
-  const planned = new Map<string, Answer[]>()
-  const answer = async (name: string, bytes: Buffer) =>
-    (await planned.get(name)?.shift()?.(name, bytes)) ?? new Response(new Uint8Array(bytes))
-  const storage = Bun.serve({
-    port: 0,
-    fetch(request) {
-      tokens.push({ host: 'storage', authorization: request.headers.get('authorization') })
-      const name = new URL(request.url).pathname.slice(1)
-      return answer(name, files[name] ?? Buffer.alloc(0))
-    },
+/** Breaks off in the middle of a file. */
+export const breaksOff: Answer = (response, bytes) => {
+  response.writeHead(200, { 'content-length': bytes.length })
+  response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy())
+}
+
+/** The Hugging Face hub with one model, as far as a download uses it. */
+export async function startHub(model: string, files: Record<string, Buffer>): Promise<FakeHub> {
+  const server = createServer(({ url = '', headers }, response) => {
+    const [repository, name = ''] = url.slice(1).split('/resolve/main/')
+    hub.requests.push({ name, token: headers.authorization })
+    const bytes = files[name]
+    // As the hub answers for a model, or a file, that it does not have.
+    if (repository !== model) response.writeHead(401).end('Invalid username or password.')
+    else if (!bytes) response.writeHead(404).end('Entry not found')
+    else if (headers.range)
+      response.writeHead(206, { 'content-range': `bytes 0-0/${bytes.length}` }).end(bytes.subarray(0, 1))
+    else if (hub.answers[name]) hub.answers[name](response, bytes)
+    else response.writeHead(200, { 'content-length': bytes.length }).end(bytes)
   })
-  const hub = Bun.serve({
-    port: 0,
-    fetch(request) {
-      const { pathname } = new URL(request.url)
-      if (pathname === `/api/models/${model}/revision/main`) {
-        const siblings = Object.entries(files).map(listed)
-        return answer('list', Buffer.from(JSON.stringify({ id: model, sha: revision, siblings })))
-      }
-      const name = pathname.replace(`/${model}/resolve/${revision}/`, '')
-      const bytes = files[name]
-      // As the hub answers for a model that it does not have.
-      if (!bytes) return new Response('Invalid username or password.', { status: 401 })
-      tokens.push({ host: 'hub', authorization: request.headers.get('authorization') })
-      if (isLarge(name)) return Response.redirect(`http://localhost:${storage.port}/${name}`, 302)
-      return answer(name, bytes)
-    },
-  })
-  return {
-    url: `http://127.0.0.1:${hub.port}`,
-    tokens,
-    next: (name, ...answers) => void planned.set(name, answers),
+  const hub: FakeHub = {
+    url: '',
+    requests: [],
+    answers: {},
     stop: atEnd(async () => {
-      await hub.stop(true)
-      await storage.stop(true)
+      server.closeAllConnections()
+      server.close()
     }),
   }
-}
-
-function isLarge(name: string): boolean {
-  return name.endsWith('.onnx')
-}
-
-function listed([rfilename, bytes]: [string, Buffer]) {
-  const blobId = createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
-  return { rfilename, size: bytes.length, ...(isLarge(rfilename) ? { lfs: { sha256 } } : { blobId }) }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  hub.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return hub
 }

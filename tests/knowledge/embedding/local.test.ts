@@ -1,14 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { spawnSync } from 'node:child_process'
 import { getEventListeners } from 'node:events'
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { LocalEmbedder } from '../../../src/knowledge/embedding/local/local.ts'
-import { downloadModel } from '../../../src/knowledge/embedding/local/model-download.ts'
-import { readModel, readRecord } from '../../../src/knowledge/embedding/local/model-files.ts'
+import { readModel } from '../../../src/knowledge/embedding/local/model-folder.ts'
+import { openLocalEmbedder } from '../../../src/services/local-embedder.ts'
 import { freshFolder } from '../../support/at-end.ts'
-import { type FakeHub, startHub } from '../../support/fake-hub.ts'
+import { breaksOff, type FakeHub, startHub } from '../../support/fake-hub.ts'
 import { transformersForNode } from '../../support/packages.ts'
 import { startService } from '../../support/service.ts'
 import { spawnService } from '../../support/spawned.ts'
@@ -19,120 +18,17 @@ const root = freshFolder()
 const newFolder = () => mkdtempSync(join(root, 'model-'))
 const never = new AbortController().signal
 
-describe('a download from the hub', () => {
-  const model = 'acme/tiny'
-  let hub: FakeHub
-  let parent: string
-  beforeEach(() => {
-    hub = startHub(model, tinyModel())
-    parent = newFolder()
-  })
-  afterEach(() => hub.stop())
-
-  const download = async (more: Partial<Parameters<typeof downloadModel>[0]> = {}) => {
-    const folder = join(parent, 'acme--tiny')
-    await downloadModel({ model, folder, hub: hub.url, token: null, retryDelayMs: 1, ...more })
-    return folder
-  }
-  /** Why it failed; nothing may be left of it. */
-  const failure = async (more: Partial<Parameters<typeof downloadModel>[0]> = {}) => {
-    const reason = await download(more).then(
-      () => 'it did not fail',
-      (error) => `${error.name}: ${error.message}`,
-    )
-    expect(readdirSync(parent)).toEqual([])
-    return reason
-  }
-
-  test('brings the files that are needed, with their digests, and sends the token to the hub alone', async () => {
-    const seen: [number, number][] = []
-    const folder = await download({ token: 'hf_secret', onProgress: (done, all) => seen.push([done, all]) })
-    const record = await readRecord(folder)
-    const bytes = Object.values(tinyModel()).reduce((sum, { length }) => sum + length, 0)
-    expect(seen.at(-1)).toEqual([bytes, bytes])
-    expect(Object.keys(record ?? {}).toSorted()).toEqual(Object.keys(tinyModel()).toSorted())
-    expect(await readModel(folder, record)).toMatchObject({ folder, pooling: 'mean' })
-    for (const { host, authorization } of hub.tokens)
-      expect(authorization).toBe(host === 'hub' ? 'Bearer hf_secret' : null)
-    expect(hub.tokens.some(({ host }) => host === 'storage')).toBe(true)
-  })
-
-  test('removes what ended processes have left of it, and nothing else', async () => {
-    const { pid } = spawnSync(process.execPath, ['--version'])
-    const leftover = `acme--tiny.${pid}.part`
-    const others = [`acme--tiny.${process.ppid}.part`, `acme--other.${pid}.part`]
-    for (const name of [leftover, ...others]) mkdirSync(join(parent, name, 'onnx'), { recursive: true })
-    await download()
-    expect(readdirSync(parent).toSorted()).toEqual(['acme--tiny', ...others].toSorted())
-  })
-
-  test('is tried again when it breaks off, stalls, brings something else, or the hub is in trouble', async () => {
-    const half = (_: string, bytes: Buffer) =>
-      new Response(new Uint8Array(bytes.subarray(0, bytes.length / 2)))
-    const other = (_: string, bytes: Buffer) => new Response(new Uint8Array(bytes.map((byte) => byte ^ 1)))
-    const stalling = () =>
-      new Response(new ReadableStream({ start: (stream) => stream.enqueue(new Uint8Array(3)) }))
-    hub.next('list', () => new Response('', { status: 503 }))
-    hub.next('onnx/model.onnx', half, other, stalling)
-    hub.next(
-      'config.json',
-      other,
-      (_, bytes) => new Response(`${bytes} `),
-      () => new Response('', { status: 429 }),
-    )
-    const folder = await download({ stallMs: 2_000 })
-    expect(await readModel(folder, await readRecord(folder))).toBeDefined()
-  })
-
-  test('that fails for good says what to do', async () => {
-    const always = (status: number) => Array.from({ length: 9 }, () => () => new Response('', { status }))
-    hub.next('list', ...always(401))
-    expect(await failure()).toBe(
-      'ModelError: The hub refuses the model acme/tiny (401): check EMBEDDING_MODEL; if the model is gated or private, set HF_TOKEN.',
-    )
-    hub.next('list')
-    hub.next('onnx/model.onnx', ...always(403))
-    expect(await failure({ token: 'hf_x' })).toContain(
-      'accept its terms on the hub with the account of HF_TOKEN',
-    )
-    hub.next('onnx/model.onnx', ...always(502))
-    expect(await failure()).toContain(
-      `could not be downloaded from ${hub.url}: the hub answered 502. Try again`,
-    )
-    hub.next('onnx/model.onnx')
-    hub.next('list', ...always(404))
-    expect(await failure()).toContain('check EMBEDDING_MODEL')
-    hub.next('list', () => Response.json({ sha: 'x', siblings: [{ rfilename: 'config.json', size: 2 }] }))
-    expect(await failure()).toContain(
-      'has no tokenizer.json, tokenizer_config.json, onnx/model.onnx on the hub',
-    )
-    hub.next('list', ...Array.from({ length: 4 }, () => () => new Response('<html>')))
-    expect(await failure()).toContain('could not be downloaded')
-    await hub.stop()
-    expect(await failure()).toContain('it cannot be reached')
-  })
-})
-
 describe('a folder with a model', () => {
-  test('has another digest with each of its files, and is refused when a downloaded file has changed', async () => {
+  test('has another digest with each of its files, and the same wherever it is', async () => {
     const folder = writeModel(newFolder())
-    const before = await readModel(folder, null)
-    const hub = startHub('tiny', tinyModel())
-    const downloaded = join(newFolder(), 'tiny')
-    await downloadModel({ model: 'tiny', folder: downloaded, hub: hub.url, token: null }).finally(hub.stop)
-    const record = await readRecord(downloaded)
-    // The same files are the same model, wherever they are.
-    expect((await readModel(downloaded, record)).digest).toBe(before.digest)
+    const { digest } = await readModel(folder)
+    expect((await readModel(writeModel(newFolder()))).digest).toBe(digest)
+    // Vectors that are stored bear it: with another one they would all be made anew.
+    expect(digest).toBe('fed3317d9a58f2f9c5d6d9b9823f6ad591dae2197b4a1639c0e08a446a863780')
     for (const name of ['tokenizer.json', 'onnx/model.onnx']) {
       appendFileSync(join(folder, name), ' ')
-      appendFileSync(join(downloaded, name), ' ')
-      expect((await readModel(folder, null)).digest).not.toBe(before.digest)
-      await expect(readModel(downloaded, record)).rejects.toThrow(
-        /is not the file that was downloaded. Delete the folder/,
-      )
+      expect((await readModel(folder)).digest).not.toBe(digest)
     }
-    rmSync(join(downloaded, '1_Pooling/config.json'))
-    await expect(readModel(downloaded, record)).rejects.toThrow('is not the file that was downloaded')
   })
 
   test.each([
@@ -141,14 +37,14 @@ describe('a folder with a model', () => {
     [{ pooling_mode_lasttoken: true }, 'last_token'],
     [null, null],
   ])('of which the pooling is %p is pooled by %p', async (config, pooling) => {
-    expect(await readModel(writeModel(newFolder(), tinyModel(config)), null)).toMatchObject({ pooling })
+    expect(await readModel(writeModel(newFolder(), tinyModel(config)))).toMatchObject({ pooling })
   })
 
   test('is refused when it lacks a file, or needs what this service cannot do', async () => {
     const reason = async (files: Record<string, Buffer>) =>
-      await readModel(writeModel(newFolder(), files), null).then(String, ({ message }) => message)
+      await readModel(writeModel(newFolder(), files)).then(String, ({ message }) => message)
     const { 'onnx/model.onnx': _, ...without } = tinyModel()
-    expect(await reason(without)).toMatch(/^The model in .* has no onnx\/model.onnx\.$/)
+    expect(await reason(without)).toMatch(/^the model in .* has no onnx\/model.onnx$/)
     expect(await reason(tinyModel({ pooling_mode_max_tokens: true }))).toContain(
       'makes a vector by max_tokens',
     )
@@ -162,7 +58,7 @@ describe('a folder with a model', () => {
       'a layer Dense',
     )
     expect(await reason({ ...tinyModel(), '1_Pooling/config.json': Buffer.from('{') })).toContain(
-      'is not JSON',
+      'cannot be read as JSON',
     )
   })
 })
@@ -187,7 +83,7 @@ describe.skipIf(packages === null)('a model in this process', () => {
     `${packages}/node_modules/@huggingface/transformers/dist/transformers.node.cjs`,
   ).href
   const open = async (pooling?: object, name = 'tiny') => {
-    const model = await readModel(writeModel(newFolder(), tinyModel(pooling)), null)
+    const model = await readModel(writeModel(newFolder(), tinyModel(pooling)))
     return new LocalEmbedder({ name, model, library })
   }
   const dot = (a: Float32Array | undefined, b: Float32Array | undefined) =>
@@ -248,7 +144,7 @@ describe.skipIf(packages === null)('a model in this process', () => {
 
   test('that cannot be loaded fails each time, and nothing else', async () => {
     const folder = writeModel(newFolder(), { ...tinyModel(), 'onnx/model.onnx': Buffer.from('no model') })
-    const embedder = new LocalEmbedder({ name: 'tiny', model: await readModel(folder, null), library })
+    const embedder = new LocalEmbedder({ name: 'tiny', model: await readModel(folder), library })
     await expect(embedder.load()).rejects.toThrow()
     await expect(embedder.embed(['a'], 'query', never)).rejects.toThrow('The embedding model failed')
     await embedder.close()
@@ -283,5 +179,86 @@ describe.skipIf(packages === null)('a model in this process', () => {
     const broken = await spawnService(env, ['sh', '-c', `cd ${packages} && exec ${process.execPath} ${main}`])
     expect(await broken.ended).toBe(1)
     expect(broken.stderr()).toMatch(/EMBEDDING_PROVIDER is local, but the model .* cannot be loaded: ./)
+  })
+})
+
+describe.skipIf(packages === null)('a model that is on the hub', () => {
+  const model = 'acme/tiny'
+  const pooling = { pooling_mode_cls_token: true }
+  const files = { ...tinyModel(pooling), 'onnx/model.onnx_data': Buffer.from('no graph refers to it') }
+  const cwd = process.cwd()
+  let hub: FakeHub
+  let dataDir: string
+  beforeEach(async () => {
+    process.chdir(packages ?? cwd)
+    hub = await startHub(model, files)
+    dataDir = newFolder()
+  })
+  afterEach(() => {
+    process.chdir(cwd)
+    hub.stop()
+  })
+
+  const open = (name = model) =>
+    openLocalEmbedder({
+      config: { dataDir, embedding: { provider: 'local', model: name, endpoint: null, token: 'hf_x' } },
+      metrics: { observeEmbedding: () => {} },
+      log: { info: () => {} },
+      role: 'service',
+      hub: hub.url,
+    })
+  const failure = (name?: string) => open(name).then(String, ({ problems: [reason] }) => reason)
+
+  test('is downloaded once, and is the model that its folder is', async () => {
+    const embedder = await open()
+    const inFolder = await readModel(writeModel(newFolder(), files))
+    expect(embedder.space).toStartWith(`local:${inFolder.digest}/none/cls/normalised:`)
+    expect(await embedder.embed(['dog'], 'query', never)).toHaveLength(1)
+    expect(hub.requests.find(({ name }) => name === '1_Pooling/config.json')?.token).toBe('Bearer hf_x')
+    await embedder.close()
+    await hub.stop()
+    const again = await open()
+    expect(again.space).toBe(embedder.space)
+    await again.close()
+  })
+
+  test('is not downloaded where 1.0.0-rc.1 has left it', async () => {
+    writeModel(join(dataDir, 'models', 'acme--tiny'), files)
+    const embedder = await open()
+    expect(hub.requests).toEqual([])
+    await embedder.close()
+  })
+
+  test('and breaks off on its way is complete after the next start, without what was left', async () => {
+    for (const name of ['1_Pooling/config.json', 'tokenizer.json', 'onnx/model.onnx']) {
+      hub.answers = { [name]: breaksOff }
+      expect(await failure()).toStartWith(
+        `EMBEDDING_PROVIDER is local, but the model acme/tiny could not be downloaded from ${hub.url}: `,
+      )
+    }
+    hub.answers = {}
+    writeFileSync(join(dataDir, 'models', model, 'onnx/model.onnx.tmp.1'), 'killed')
+    const embedder = await open()
+    expect(readdirSync(join(dataDir, 'models', model, 'onnx')).toSorted()).toEqual([
+      'model.onnx',
+      'model.onnx_data',
+    ])
+    const { digest } = await readModel(writeModel(newFolder(), files))
+    expect(embedder.space).toContain(digest)
+    await embedder.close()
+  })
+
+  test('is not there, or cannot be reached, or is no model: a sentence says what to do', async () => {
+    expect(await failure('acme/other')).toContain(
+      'the hub answered 401. Check EMBEDDING_MODEL and, if the model is gated or private, HF_TOKEN, and try again, or put',
+    )
+    hub.answers = { 'onnx/model.onnx': (response) => response.writeHead(403).end() }
+    expect(await failure()).toContain('Forbidden access to file')
+    hub.answers = { 'onnx/model.onnx': (response) => response.end('<html>') }
+    expect(await failure()).toMatch(/could not be downloaded from .*: ./)
+    expect(await failure()).toMatch(/cannot be loaded: .*If it was downloaded, delete that folder/)
+    await hub.stop()
+    rmSync(dataDir, { recursive: true })
+    expect(await failure()).toMatch(/could not be downloaded from .*: ./)
   })
 })

@@ -3,13 +3,10 @@ import { chunkerVersion } from '../../chunking/chunk.ts'
 import { type Embedder, EmbeddingError, type EmbeddingKind } from '../embedder.ts'
 import { prepareInput, traitsOf } from '../models.ts'
 import { unlessAborted } from '../unless-aborted.ts'
-import type { LocalModel } from './model-files.ts'
-import type { ModelApi, ModelWorkerData } from './model-worker.ts'
+import type { LocalModel } from './model-folder.ts'
+import type { LoadedModel, ModelApi, ModelProgress, ModelWorkerData } from './model-worker.ts'
 
-const batchTextsMax = 16
 const closeWithinMs = 5_000
-/** After so many queries in a row, one document is embedded, so that queries cannot hold up documents forever. */
-const queriesInRowMax = 8
 
 interface LocalEmbedderOptions {
   /** The model's id or the name of its folder, which determines its prefixes. */
@@ -21,35 +18,30 @@ interface LocalEmbedderOptions {
   observe?: (outcome: { durationMs: number; texts: number; error: string | null }) => void
 }
 
-/** Runs a model in a worker thread, one text at a time. Queries go before documents. */
+/** Runs a model in a worker thread, one text at a time. */
 export class LocalEmbedder implements Embedder {
   readonly space: string
   readonly destination: string
   readonly isLexical = false
-  readonly batchTextsMax = batchTextsMax
+  readonly batchTextsMax = 16
   readonly batchesAtOnce = 1
-  readonly #options: LocalEmbedderOptions
+  readonly #observe: LocalEmbedderOptions['observe']
   readonly #traits: ReturnType<typeof traitsOf>
-  readonly #thread: Thread<ModelApi, ModelWorkerData>
-  readonly #waiting: Record<EmbeddingKind, (() => Promise<void>)[]> = { query: [], document: [] }
-  #queriesInRow = 0
-  #isRunning = false
+  readonly #model: LoadedModel
+  readonly #thread: ReturnType<typeof openThread>
+  #documents: Promise<unknown> = Promise.resolve()
   #dimensions: number | null = null
 
-  constructor(options: LocalEmbedderOptions) {
-    this.#options = options
-    const { name, model, library } = options
-    this.#traits = traitsOf(name)
-    const { folder, digest, pooling = null } = model
+  constructor({ name, model, library, observe }: LocalEmbedderOptions) {
+    // The tokenizer cuts at the model's own limit.
+    this.#traits = { ...traitsOf(name), tokensMax: null }
+    const { folder, digest, pooling } = model
     const way = pooling ?? this.#traits.pooling
+    this.#model = { folder, pooling: way }
     this.space = `local:${digest}/${this.#traits.prefixes}/${way}/normalised:chunks-v${chunkerVersion}`
     this.destination = `this process (local, ${name})`
-    this.#thread = new Thread({
-      script: new URL('./model-worker.ts', import.meta.url),
-      name: 'The embedding model',
-      data: () => ({ library, folder, pooling: way }),
-      closeWithinMs,
-    })
+    this.#thread = openThread(library)
+    this.#observe = observe
   }
 
   get dimensions(): number | null {
@@ -58,72 +50,70 @@ export class LocalEmbedder implements Embedder {
 
   /** Loads the model, so that the first query does not wait for it. @throws when it cannot be loaded */
   async load(): Promise<void> {
-    this.#dimensions = await this.#thread.ask('load')
+    this.#dimensions = (await this.#thread.ask('embed', ' ', this.#model)).length
   }
 
   async embed(texts: readonly string[], kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array[]> {
-    if (signal.aborted) throw cancelled(signal)
-    // The tokenizer cuts at the model's own limit.
-    const traits = { ...this.#traits, tokensMax: null }
-    const inputs = texts.map((text) => prepareInput(text, kind, traits))
-    const vectors = inputs.map((text) => this.#enqueue(text, kind, signal))
-    return await unlessAborted(Promise.all(vectors), signal, () => cancelled(signal))
+    const cancelled = () => new EmbeddingError('Embedding was cancelled', { cause: signal.reason })
+    const embedOne = async (text: string) => {
+      if (signal.aborted) throw cancelled()
+      return await this.#embedOne(prepareInput(text, kind, this.#traits))
+    }
+    const vectors = texts.map((text) =>
+      kind === 'query' ? embedOne(text) : this.#afterDocuments(() => embedOne(text)),
+    )
+    return await unlessAborted(Promise.all(vectors), signal, cancelled)
   }
 
   close(): Promise<void> {
     return this.#thread.close()
   }
 
-  #enqueue(text: string, kind: EmbeddingKind, signal: AbortSignal): Promise<Float32Array> {
-    return new Promise((resolve, reject) => {
-      this.#waiting[kind].push(() => this.#embedOne(text, signal).then(resolve, reject))
-      void this.#run()
-    })
+  /** The thread has one document at a time, so that a query waits for no other. */
+  #afterDocuments(embed: () => Promise<Float32Array>): Promise<Float32Array> {
+    const vector = this.#documents.then(embed)
+    this.#documents = vector.catch(() => null)
+    return vector
   }
 
-  async #run(): Promise<void> {
-    if (this.#isRunning) return
-    this.#isRunning = true
-    for (let next = this.#next(); next; next = this.#next()) await next()
-    this.#isRunning = false
-  }
-
-  #next(): (() => Promise<void>) | undefined {
-    const { query, document } = this.#waiting
-    const isQuery = query.length > 0 && (this.#queriesInRow < queriesInRowMax || document.length === 0)
-    this.#queriesInRow = isQuery ? this.#queriesInRow + 1 : 0
-    return (isQuery ? query : document).shift()
-  }
-
-  async #embedOne(text: string, signal: AbortSignal): Promise<Float32Array> {
-    if (signal.aborted) throw cancelled(signal)
+  async #embedOne(text: string): Promise<Float32Array> {
     const startedAt = performance.now()
     const report = (error: string | null) =>
-      this.#options.observe?.({ durationMs: performance.now() - startedAt, texts: 1, error })
+      this.#observe?.({ durationMs: performance.now() - startedAt, texts: 1, error })
     try {
-      const vector = this.#checked(await this.#thread.ask('embed', text))
+      const vector = await this.#thread.ask('embed', text, this.#model)
+      this.#dimensions ??= vector.length
+      if (vector.length !== this.#dimensions || !vector.every(Number.isFinite))
+        throw new Error('It made a vector that is not one of its dimensions')
       report(null)
       return vector
-    } catch (error) {
-      const failure = error instanceof EmbeddingError ? error : failed(error)
-      report(failure.message)
-      throw failure
+    } catch (cause) {
+      const message = 'The embedding model failed'
+      report(message)
+      throw new EmbeddingError(message, { mayBeText: true, cause })
     }
   }
-
-  #checked(vector: Float32Array): Float32Array {
-    this.#dimensions ??= vector.length
-    if (vector.length === this.#dimensions && vector.every(Number.isFinite)) return vector
-    throw new EmbeddingError('The embedding model made a vector that is not one of its dimensions', {
-      mayBeText: true,
-    })
-  }
 }
 
-function failed(cause: unknown): EmbeddingError {
-  return new EmbeddingError('The embedding model failed', { mayBeText: true, cause })
+/** Downloads a model into its folder below `cacheDir`. @throws when it cannot be downloaded or loaded */
+export async function downloadModel(options: {
+  model: string
+  library: string
+  hub: string
+  cacheDir: string
+  onProgress: (progress: ModelProgress) => void
+}): Promise<void> {
+  const { model, library, hub, cacheDir, onProgress } = options
+  const thread = openThread(library, onProgress)
+  await thread.ask('download', model, hub, cacheDir).finally(() => thread.close())
 }
 
-function cancelled({ reason }: AbortSignal): EmbeddingError {
-  return new EmbeddingError('Embedding was cancelled', { cause: reason })
+function openThread(library: string, onEvent?: (progress: ModelProgress) => void) {
+  return new Thread<ModelApi, ModelWorkerData, ModelProgress>({
+    script: new URL('./model-worker.ts', import.meta.url),
+    name: 'The embedding model',
+    data: () => ({ library }),
+    closeWithinMs,
+    ...(onEvent ? { onEvent } : {}),
+  })
 }

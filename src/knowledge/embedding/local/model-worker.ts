@@ -1,12 +1,13 @@
-import { dataOfThread, serve } from '../../../threads/serve.ts'
-import type { LocalModel } from './model-files.ts'
+import { dataOfThread, sendEvent, serve } from '../../../threads/serve.ts'
+import type { LocalModel } from './model-folder.ts'
 
 /**
  * The part of `@huggingface/transformers` that is used here. The package is not a dependency, so there are no types.
  */
 interface Transformers {
-  env: { allowRemoteModels: boolean; allowLocalModels: boolean; logLevel: number }
-  pipeline(task: 'feature-extraction', folder: string, options: object): Promise<Extractor>
+  env: object
+  pipeline(task: 'feature-extraction', model: string, options: object): Promise<Extractor>
+  ModelRegistry: { get_file_metadata(model: string, name: string): Promise<{ exists: boolean }> }
 }
 
 interface Extractor {
@@ -19,32 +20,49 @@ interface Extractor {
 export interface ModelWorkerData {
   /** The URL of the package's module. */
   library: string
+}
+
+/** The model to load, and how one vector is made of those of its tokens. */
+export interface LoadedModel {
   folder: string
   pooling: NonNullable<LocalModel['pooling']>
 }
 
+/** How far a download is, in bytes. */
+export interface ModelProgress {
+  loaded: number
+  total: number
+}
+
 const tokensMaxDefault = 512
 const errorsOnly = 40
-
-const { library, folder, pooling } = dataOfThread<ModelWorkerData>()
-/** One thread, which does not spin while it waits: the service needs the other cores. */
-const sessionOptions = {
-  intraOpNumThreads: 1,
-  interOpNumThreads: 1,
-  extra: { session: { intra_op: { allow_spinning: '0' } } },
+const options = {
+  dtype: 'fp32',
+  device: 'cpu',
+  /** One thread, which does not spin while it waits: the service needs the other cores. */
+  session_options: {
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    extra: { session: { intra_op: { allow_spinning: '0' } } },
+  },
 }
 let loading: Promise<Extractor> | undefined
 
 const api = {
-  /** Loads the model. @returns the length of its vectors */
-  async load(): Promise<number> {
-    const { length } = await api.embed(' ')
-    return length
+  /** Downloads a model by its id into its folder below `cacheDir`, file by file. */
+  async download(model: string, hub: string, cacheDir: string): Promise<void> {
+    const { pipeline, ModelRegistry } = await openLibrary({ remoteHost: hub, cacheDir })
+    const { exists } = await ModelRegistry.get_file_metadata(model, 'onnx/model.onnx_data')
+    const progress_callback = ({ status, ...progress }: ModelProgress & { status: string }) => {
+      if (status === 'progress_total') sendEvent(progress)
+    }
+    const more = { use_external_data_format: exists, progress_callback }
+    await (await pipeline('feature-extraction', model, { ...options, ...more })).dispose()
   },
 
   /** A vector of unit length. The end of a text that is too long for the model is cut off. */
-  async embed(text: string): Promise<Float32Array> {
-    loading ??= load()
+  async embed(text: string, { folder, pooling }: LoadedModel): Promise<Float32Array> {
+    loading ??= load(folder)
     const extractor = await loading
     const { data } = await extractor([text], { pooling, normalize: true })
     return data
@@ -53,14 +71,9 @@ const api = {
 
 export type ModelApi = typeof api
 
-async function load(): Promise<Extractor> {
-  const module: Transformers & { default?: Transformers } = await import(library)
-  const { env, pipeline } = module.default ?? module
-  // Never downloads: all files are in the folder.
-  env.allowRemoteModels = false
-  env.allowLocalModels = true
-  env.logLevel = errorsOnly
-  const options = { dtype: 'fp32', device: 'cpu', local_files_only: true, session_options: sessionOptions }
+async function load(folder: string): Promise<Extractor> {
+  // All files are in the folder.
+  const { pipeline } = await openLibrary({ allowRemoteModels: false })
   const extractor = await pipeline('feature-extraction', folder, options)
   const { tokenizer, model } = extractor
   // Some tokenizers have no limit, and the model fails beyond its own.
@@ -68,6 +81,20 @@ async function load(): Promise<Extractor> {
   const tokensMax = Math.min(...limits.filter((limit) => limit !== undefined))
   Object.defineProperty(tokenizer, 'model_max_length', { value: tokensMax })
   return extractor
+}
+
+async function openLibrary(settings: object): Promise<Transformers> {
+  const { library } = dataOfThread<ModelWorkerData>()
+  const module: Transformers & { default?: Transformers } = await import(library)
+  const transformers = module.default ?? module
+  // Deno has the cache of browsers, too.
+  Object.assign(transformers.env, {
+    allowLocalModels: true,
+    useBrowserCache: false,
+    logLevel: errorsOnly,
+    ...settings,
+  })
+  return transformers
 }
 
 // Without this, the native session would be freed while the thread's runtime ends.
