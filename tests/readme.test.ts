@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { guidePages } from '../src/guide/guide.ts'
+import { guidePages } from '../src/guide/guide-pages.ts'
 import { repository, spawnService } from './support/process.ts'
 
 const service = await spawnService()

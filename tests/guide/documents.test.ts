@@ -7,7 +7,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { commandLine } from '../../scripts/commands/command-line.ts'
 import { Shell } from '../../scripts/commands/shell.ts'
 import { loadConfig } from '../../src/config.ts'
-import { guidePages } from '../../src/guide/guide.ts'
+import { guidePages } from '../../src/guide/guide-pages.ts'
 import { repository } from '../support/process.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
