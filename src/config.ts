@@ -110,6 +110,8 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     analysis: read.analysis(),
     /** Slower requests are logged as slow; 0 logs none. */
     slowRequestMs: read.integer('SLOW_REQUEST_MS', 1_000, [0, 3_600_000]),
+    /** What the first start makes on an empty database, unchecked: later starts ignore it. Has secrets. */
+    init: read.init(),
     /** Where people can sign in instead of with a password; null for nowhere. */
     oidc: read.oidc(),
     logLevel: read.choice('LOG_LEVEL', logLevels) ?? 'info',
@@ -266,6 +268,16 @@ class Reader {
     // A token for a server of one's own is for that server alone.
     const token = (provider === 'huggingface' && endpoint !== null ? ownToken : null) ?? hubToken
     return Object.freeze({ provider, model, endpoint, token })
+  }
+
+  init() {
+    return Object.freeze({
+      project: this.text('CALLBOOK_INIT_PROJECT') ?? 'default',
+      apiKey: this.text('CALLBOOK_INIT_API_KEY'),
+      ingestKey: this.text('CALLBOOK_INIT_INGEST_KEY'),
+      ownerEmail: this.text('CALLBOOK_INIT_OWNER_EMAIL'),
+      ownerPassword: this.text('CALLBOOK_INIT_OWNER_PASSWORD'),
+    })
   }
 
   analysis(): AnalysisConfig | null {
