@@ -17,7 +17,10 @@ describe('the project of examples', () => {
     const { project, isNew } = await demo.make()
     expect(isNew).toBe(true)
     const { key } = await keys.create(project.projectId, {
-      ...{ name: 'k', kind: 'live', allowedIps: [], expiresAt: null },
+      name: 'read',
+      kind: 'live',
+      allowedIps: [],
+      expiresAt: null,
     })
     const get = async (path: string) =>
       (await fetch(service.url + path, { headers: { authorization: `Bearer ${key}` } })).json()
