@@ -46,6 +46,15 @@ describe('the first minutes, in a browser', () => {
     expect(await steps.count()).toBe(0)
   })
 
+  test('an example is made and opened', async () => {
+    const { id: empty } = await set.mintProject()
+    const { page } = await tabs.show(`/p/${empty}/overview`, { person: set.owner })
+    await page.getByRole('button', { name: 'Fill with an example' }).click()
+    await page.getByRole('link', { name: /^Success rate/ }).waitFor()
+    await page.getByText('Criteria passed').waitFor()
+    await service.services.demo.remove()
+  })
+
   test('the list of calls is there after at most 22 requests', async () => {
     const { id: project } = await set.mintProject()
     const { page, open } = await tabs.open({ person: set.owner })

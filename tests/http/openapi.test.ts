@@ -54,6 +54,7 @@ function isTime(text: string): boolean {
 const streams = new Map([
   ['/v1/changes', ['text/event-stream']],
   ['/v1/calls', ['application/x-ndjson', 'text/csv']],
+  ['/v1/metrics', ['text/csv']],
 ])
 const keyed = '400 401 403 429 500 503'
 const expectedStatuses: Record<string, string> = {
