@@ -15,6 +15,7 @@ export const guidePages = [
   'alerts',
   'command-line',
   'deployment',
+  'settings',
   'operating',
   'replicas',
   'decisions',

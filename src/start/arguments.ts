@@ -11,7 +11,7 @@ const options = {
 
 const usage = `Usage: bun start [--workers N] [--demo]
 
-Starts the service. Its settings are environment variables, such as PORT, HOST and DATA_DIR. The README lists them.
+Starts the service. Its settings are environment variables, such as PORT, HOST and DATA_DIR. The guide lists them.
 
   --workers N    run N processes on one port and one folder (Bun only)
   --demo         make the project \`demo\` unless it is there: bun callbook demo --help
