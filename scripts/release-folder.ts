@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
+import { soundOf } from '../src/demo/sound.ts'
 import { createServer } from '../src/server.ts'
 import type { Services } from '../src/services/services.ts'
 import { type Dataset, makeDataset, withServices } from './dataset.ts'
 import { repository } from './repository.ts'
-import { soundOf } from './screenshots/sound.ts'
 import { temporaryFolder } from './temporary.ts'
 
 // Makes the data folder that later versions must open: `bun scripts/release-folder.ts`, once for each release, before its tag.

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { isOneSlip } from './names.ts'
 
-const embeddingProviders = ['huggingface', 'builtin', 'local'] as const
+const embeddingProviders = ['huggingface', 'openai', 'builtin', 'local'] as const
 const roles = ['owner', 'member', 'viewer'] as const
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 const logFormats = ['json', 'pretty'] as const
@@ -20,7 +20,7 @@ interface DatabaseConfig {
 
 interface EmbeddingConfig {
   readonly provider: (typeof embeddingProviders)[number]
-  /** Model id on Hugging Face, or with `local` the path of a folder; unused by the built-in provider. */
+  /** Model id on Hugging Face, with `openai` the server's name for it, with `local` also a folder; unused by `builtin`. */
   readonly model: string
   /** Serves the model instead of Hugging Face's hosted inference. */
   readonly endpoint: string | null
@@ -110,6 +110,8 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     analysis: read.analysis(),
     /** Slower requests are logged as slow; 0 logs none. */
     slowRequestMs: read.integer('SLOW_REQUEST_MS', 1_000, [0, 3_600_000]),
+    /** What the first start makes on an empty database, unchecked: later starts ignore it. Has secrets. */
+    init: read.init(),
     /** Where people can sign in instead of with a password; null for nowhere. */
     oidc: read.oidc(),
     logLevel: read.choice('LOG_LEVEL', logLevels) ?? 'info',
@@ -242,18 +244,40 @@ class Reader {
 
   embedding(): EmbeddingConfig {
     const choice = this.choice('EMBEDDING_PROVIDER', embeddingProviders)
-    const model = this.model('EMBEDDING_MODEL', choice === 'local') ?? 'BAAI/bge-small-en-v1.5'
     const endpointUrl = this.url('EMBEDDING_ENDPOINT', ['http://…', 'https://…'])
     const endpoint = endpointUrl === null ? null : this.text('EMBEDDING_ENDPOINT')
-    const token = this.secret('HF_TOKEN')
+    const [ownToken, hubToken] = [this.secret('EMBEDDING_TOKEN'), this.secret('HF_TOKEN')]
 
-    const isReachable = this.text('EMBEDDING_ENDPOINT') !== null || this.text('HF_TOKEN') !== null
+    const hasEndpoint = this.text('EMBEDDING_ENDPOINT') !== null
+    const isReachable = hasEndpoint || this.text('HF_TOKEN') !== null
+    const isOpenAi = /\/v1\/*$/.test(endpointUrl?.pathname ?? '')
+    const provider = choice ?? (isOpenAi ? 'openai' : isReachable ? 'huggingface' : 'builtin')
+    if (provider === 'openai') {
+      if (!hasEndpoint)
+        this.refuse('EMBEDDING_PROVIDER', 'is openai, but EMBEDDING_ENDPOINT is not set', 'openai with it')
+      const model = this.modelName('EMBEDDING_MODEL') ?? ''
+      if (this.text('EMBEDDING_MODEL') === null)
+        this.refuse('EMBEDDING_MODEL', 'is not set', 'the name of a model of EMBEDDING_ENDPOINT')
+      return Object.freeze({ provider, model, endpoint, token: ownToken })
+    }
+    const model = this.model('EMBEDDING_MODEL', choice === 'local') ?? 'BAAI/bge-small-en-v1.5'
     if (choice === 'huggingface' && !isReachable) {
       const wrong = 'is huggingface, but neither HF_TOKEN nor EMBEDDING_ENDPOINT is set'
       this.refuse('EMBEDDING_PROVIDER', wrong, 'huggingface with one of them, or builtin')
     }
-    const provider = choice ?? (isReachable ? 'huggingface' : 'builtin')
+    // A token for a server of one's own is for that server alone.
+    const token = (provider === 'huggingface' && endpoint !== null ? ownToken : null) ?? hubToken
     return Object.freeze({ provider, model, endpoint, token })
+  }
+
+  init() {
+    return Object.freeze({
+      project: this.text('CALLBOOK_INIT_PROJECT') ?? 'default',
+      apiKey: this.text('CALLBOOK_INIT_API_KEY'),
+      ingestKey: this.text('CALLBOOK_INIT_INGEST_KEY'),
+      ownerEmail: this.text('CALLBOOK_INIT_OWNER_EMAIL'),
+      ownerPassword: this.text('CALLBOOK_INIT_OWNER_PASSWORD'),
+    })
   }
 
   analysis(): AnalysisConfig | null {

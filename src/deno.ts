@@ -16,8 +16,9 @@ const peers = new WeakMap<Request, string>()
 const neverAborted = new AbortController().signal
 
 try {
-  readArguments()
-  await start({ listen, peerAddress: (request) => peers.get(request) ?? null })
+  const { isDemo } = readArguments()
+  const peerAddress = (request: Request) => peers.get(request) ?? null
+  await start({ listen, peerAddress }, { worker: null, isDemo })
 } catch (error) {
   fail(error)
 }

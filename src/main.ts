@@ -1,7 +1,14 @@
 import { loadConfig } from './config.ts'
 import { openLog } from './observability/log.ts'
 import { readArguments } from './start/arguments.ts'
-import { fail, type Listener, type ListenOptions, onEndSignals, start } from './start/start.ts'
+import {
+  fail,
+  type Listener,
+  type ListenOptions,
+  onEndSignals,
+  type StartOptions,
+  start,
+} from './start/start.ts'
 import { Supervisor, workerVariable } from './start/supervisor.ts'
 
 // Starts the service on Bun; the only file that knows it.
@@ -13,9 +20,10 @@ const silentSecondsMin = 60
 try {
   const worker = process.env[workerVariable]
   // A worker gets no options, but an executable's gets the name of its program.
-  const workers = worker === undefined ? readArguments({ workersMax }).workers : 1
+  const { workers, isDemo } =
+    worker === undefined ? readArguments({ workersMax }) : { workers: 1, isDemo: false }
   if (workers > 1) await supervise(workers)
-  else await startOnBun(worker === undefined ? null : Number(worker))
+  else await startOnBun({ worker: worker === undefined ? null : Number(worker), isDemo })
 } catch (error) {
   fail(error)
 }
@@ -38,8 +46,7 @@ async function supervise(workers: number): Promise<void> {
   }
 }
 
-/** @param worker its number, when a supervisor has started it */
-async function startOnBun(worker: number | null): Promise<void> {
+async function startOnBun(options: StartOptions): Promise<void> {
   let server: ReturnType<typeof Bun.serve> | undefined
   let silentSeconds = silentSecondsMin
   const listen = async (options: ListenOptions): Promise<Listener> => {
@@ -69,5 +76,5 @@ async function startOnBun(worker: number | null): Promise<void> {
   }
   const peerAddress = (request: Request) => server?.requestIP(request)?.address ?? null
   const keepOpen = (request: Request) => server?.timeout(request, silentSeconds)
-  await start({ listen, peerAddress, keepOpen }, worker)
+  await start({ listen, peerAddress, keepOpen }, options)
 }

@@ -12,8 +12,9 @@ const unknownHost = 'unknown.invalid'
 const peers = new WeakMap<Request, string>()
 
 try {
-  readArguments()
-  await start({ listen, peerAddress: (request) => peers.get(request) ?? null })
+  const { isDemo } = readArguments()
+  const peerAddress = (request: Request) => peers.get(request) ?? null
+  await start({ listen, peerAddress }, { worker: null, isDemo })
 } catch (error) {
   fail(error)
 }

@@ -152,6 +152,7 @@ export function createServer(
         securitySchemes: vapiSecuritySchemes,
         webhooks: describeWebhooks({ Call, Item, AlertMessage }),
         bodyLimit: contexts.bodyLimit,
+        routes: (): readonly object[] => app.routes,
       }),
     )
     .use(docsRoutes())

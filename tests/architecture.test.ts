@@ -23,6 +23,7 @@ const features = [
   'agents',
   'sources',
   'changes',
+  'demo',
   'console',
 ]
 /** The one file of each that builds its parts. */

@@ -19,7 +19,13 @@ const variables = [
   'EMBEDDING_PROVIDER',
   'EMBEDDING_MODEL',
   'EMBEDDING_ENDPOINT',
+  'EMBEDDING_TOKEN',
   'HF_TOKEN',
+  'CALLBOOK_INIT_PROJECT',
+  'CALLBOOK_INIT_API_KEY',
+  'CALLBOOK_INIT_INGEST_KEY',
+  'CALLBOOK_INIT_OWNER_EMAIL',
+  'CALLBOOK_INIT_OWNER_PASSWORD',
   'INDEX_WAIT_MS',
   'ERASE_WITHIN_MS',
   'KNOWLEDGE_TEXT_MAX_BYTES',
@@ -87,6 +93,7 @@ describe('defaults', () => {
       databaseSyncUrl: null,
       databaseSyncIntervalMs: 1000,
       embedding: { provider: 'builtin', model: 'BAAI/bge-small-en-v1.5', endpoint: null, token: null },
+      init: { project: 'default', apiKey: null, ingestKey: null, ownerEmail: null, ownerPassword: null },
       indexWaitMs: 5000,
       eraseWithinMs: 5000,
       knowledgeTextBytesMax: 1_048_576,
@@ -171,9 +178,10 @@ describe('problems', () => {
       DATABASE_AUTH_TOKEN: 'a b',
       DATABASE_SYNC_URL: 'nonsense',
       DATABASE_SYNC_INTERVAL_MS: '0',
-      EMBEDDING_PROVIDER: 'openai',
+      EMBEDDING_PROVIDER: 'chatgpt',
       EMBEDDING_MODEL: '../etc/passwd',
       EMBEDDING_ENDPOINT: 'ftp://models',
+      EMBEDDING_TOKEN: 'a b',
       HF_TOKEN: 'hf\nx',
       INDEX_WAIT_MS: '-1',
       ERASE_WITHIN_MS: '1e3',
@@ -240,6 +248,7 @@ describe('problems', () => {
       EMBEDDING_ENDPOINT: `gopher://host/${secret}`,
       PUBLIC_URL: `https://example.com/?token=${secret}`,
       DATABASE_AUTH_TOKEN: `${secret} `,
+      EMBEDDING_TOKEN: `${secret} `,
       HF_TOKEN: ` ${secret}`,
       METRICS_TOKEN: `${secret}\u0000`,
       ANALYSIS_ENDPOINT: `https://user:${secret}@models.example.com`,
@@ -451,6 +460,49 @@ describe('embedding', () => {
     expect(problems({ EMBEDDING_PROVIDER: 'huggingface' })).toHaveLength(1)
     expect(problems({ EMBEDDING_PROVIDER: 'huggingface', HF_TOKEN: 'hf_x' })).toEqual([])
     expect(problems({ EMBEDDING_PROVIDER: 'huggingface', EMBEDDING_ENDPOINT: 'http://tei' })).toEqual([])
+  })
+
+  const openAi = {
+    EMBEDDING_ENDPOINT: 'http://127.0.0.1:11434/v1',
+    EMBEDDING_MODEL: 'nomic-embed-text:latest',
+  }
+
+  test.each(['/v1', '/v1/', '/openai/v1'])(
+    'an endpoint that ends in %s is asked in OpenAI’s format',
+    (path) => {
+      const env = { ...openAi, EMBEDDING_ENDPOINT: `http://127.0.0.1:11434${path}` }
+      expect(load(env).embedding).toEqual({
+        provider: 'openai',
+        model: 'nomic-embed-text:latest',
+        endpoint: env.EMBEDDING_ENDPOINT,
+        token: null,
+      })
+    },
+  )
+
+  test('EMBEDDING_PROVIDER decides the format, whatever the endpoint ends in', () => {
+    const hub = { EMBEDDING_PROVIDER: 'huggingface', EMBEDDING_MODEL: 'BAAI/bge-m3' }
+    expect(load({ ...openAi, ...hub }).embedding.provider).toBe('huggingface')
+    const tei = { EMBEDDING_PROVIDER: 'openai', EMBEDDING_ENDPOINT: 'http://127.0.0.1:8080' }
+    expect(load({ ...openAi, ...tei }).embedding.provider).toBe('openai')
+  })
+
+  test('OpenAI’s format needs an endpoint and the name of a model', () => {
+    const { EMBEDDING_ENDPOINT } = openAi
+    expect(problems({ EMBEDDING_ENDPOINT })).toEqual([expect.stringContaining('EMBEDDING_MODEL is not set')])
+    expect(problems({ ...openAi, EMBEDDING_MODEL: 'a b' })).toHaveLength(1)
+    expect(problems({ ...openAi, EMBEDDING_MODEL: 'x'.repeat(201) })).toHaveLength(1)
+    expect(problems({ EMBEDDING_PROVIDER: 'openai', EMBEDDING_MODEL: 'm' })).toHaveLength(1)
+  })
+
+  test('a token goes where it is meant to go', () => {
+    const tokens = { EMBEDDING_TOKEN: 'sk', HF_TOKEN: 'hf_x' }
+    const tei = { EMBEDDING_ENDPOINT: 'http://tei' }
+    expect(load({ ...openAi, ...tokens }).embedding.token).toBe('sk')
+    expect(load({ ...openAi, HF_TOKEN: 'hf_x' }).embedding.token).toBeNull()
+    expect(load({ ...tei, ...tokens }).embedding.token).toBe('sk')
+    expect(load({ ...tei, HF_TOKEN: 'hf_x' }).embedding.token).toBe('hf_x')
+    expect(load(tokens).embedding.token).toBe('hf_x')
   })
 
   test.each(['bert-base', 'intfloat/e5-small-v2'])('EMBEDDING_MODEL=%s is taken', (model) => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import packageJson from '../package.json' with { type: 'json' }
@@ -15,6 +15,8 @@ import { freshFolder } from './support/at-end.ts'
 import { CommandLine } from './support/command-line.ts'
 import { at, type Reached } from './support/node.ts'
 import { startService, type TestService } from './support/service.ts'
+import { skipped } from './support/skipped.ts'
+import { fillDisk, mountSmallDisk } from './support/small-disk.ts'
 import { ofFilesOnly } from './support/test-mode.ts'
 import { findTraces, tracesOfWord } from './support/traces.ts'
 import { until } from './support/until.ts'
@@ -39,6 +41,9 @@ const setsOfRc1 = `
   insert into call_sets (id, project_id, person_id, name, calls, created_at, kept_until) select column1, projects.id, 'ada', column2, column3, 0, 9e12
     from (values ('set_queue', 'Queue', 3), ('set_empty', 'Empty', 0), ('set_chosen', null, 1)), projects;
   insert into call_set_slices (set_id, number, seqs) values ('set_queue', 1, '[2]'), ('set_queue', 0, '[3,1]'), ('set_chosen', 0, '[1]');`
+
+const disk = mountSmallDisk(24)
+if (!disk) skipped('no disk can be mounted that fills up')
 
 describe.skipIf(ofFilesOnly).each(versions)('a folder of %s', (version) => {
   const folder = freshFolder()
@@ -147,6 +152,50 @@ describe.skipIf(ofFilesOnly).each(versions)('a folder of %s', (version) => {
     })
     const traces = [words.call, words.deleted].flatMap((word) => tracesOfWord(word.slice(0, 6)))
     expect(await findTraces(dataDir, traces)).toEqual([])
+  })
+
+  test.skipIf(!disk)('is refused in a sentence where its disk has no room for the upgrade', async () => {
+    const full = mountSmallDisk(24) ?? ''
+    const [file, filler] = [join(full, 'callbook.db'), join(full, 'filler')]
+    cpSync(join(releasesFolder, version, 'data'), full, { recursive: true })
+    const before = readFileSync(file)
+    // Room for what SQLite keeps beside the file, and not for the log.
+    writeFileSync(join(full, 'spare'), Buffer.alloc(131_072, 1))
+    fillDisk(filler)
+    rmSync(join(full, 'spare'))
+    const refused =
+      /takes up to \d\.\d MB on the disk of .*, of which 0\.1 MB are free\. Nothing was changed\./
+    const { code, err } = await new CommandLine(full).run(['project', 'list'])
+    expect([code, err]).toEqual([1, expect.stringMatching(refused)])
+    expect(String(await startService({ dataDir: full }).catch(String))).toMatch(refused)
+    expect([statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0, readFileSync(file)]).toEqual([
+      0,
+      before,
+    ])
+    rmSync(filler)
+    const upgraded = await startService({ dataDir: full })
+    expect((await at(upgraded, release).fetch(`/v1/calls/${calls.completed}`)).status).toBe(200)
+    await upgraded.stop()
+  })
+
+  test('can be gone back to by a backup, which the upgrade leaves in the form of that version', async () => {
+    const inFolder = (name: string) => join(folder, name)
+    const [live, backup, restored] = [inFolder('live'), inFolder('backup'), inFolder('restored')]
+    cpSync(join(releasesFolder, version, 'data'), live, { recursive: true })
+    expect(await new CommandLine(live).run(['backup', backup])).toMatchObject({ code: 0, err: '' })
+    const upgraded = await startService({ dataDir: live })
+    const { fetch, send } = at(upgraded, release)
+    expect((await fetch(`/v1/calls/${calls.completed}`, { method: 'DELETE' })).status).toBe(200)
+    expect((await send('PUT', '/ingest/calls/later', { summary: 'from this version' })).status).toBe(201)
+    await upgraded.stop()
+
+    expect(await new CommandLine(restored).run(['restore', backup])).toMatchObject({ code: 0, err: '' })
+    const database = new Database(join(restored, 'callbook.db'), { readonly: true })
+    const column = (query: string) => database.prepare(query).pluck().all()
+    expect(column('select hash from __drizzle_migrations')).toEqual(Object.values(release.migrations))
+    expect(column('select id from calls order by id')).toEqual([calls.completed, calls.live])
+    expect(column('select calls from projects')).toEqual([2])
+    database.close()
   })
 
   test('has a sound database and index', async () => {

@@ -13,8 +13,8 @@ import { findRealData } from './runner.ts'
 import { setUpConsole } from './sessions.ts'
 import { readTexts, type Texts } from './texts.ts'
 
-// `bun run bench:gate [COMMIT]`: whether reading and writing became dearer since a commit, by default the one before what
-// is in the working tree. Both trees run beside each other and are asked in turns, so that other load affects both. They
+// `bun run bench:gate [COMMIT [ROW]]`: whether reading and writing became dearer since a commit, by default the one before
+// what is in the working tree; of all rows, or of those whose names have a text. Both trees run beside each other and are asked in turns, so that other load affects both. They
 // share node_modules: what a package costs is not compared.
 
 const ratioMax = 1.1
@@ -102,7 +102,7 @@ async function compare(commit: string): Promise<boolean> {
   const texts = readTexts(findRealData())
   const [before, now] = [await startTree(checkOut(commit), texts), await startTree(repository, texts)]
   const rows: Row[] = []
-  for (const probe of probes) {
+  for (const probe of probes.filter(({ what }) => what.includes(process.argv[3] ?? ''))) {
     const compared = await compareBy(probe, { before, now })
     printRow(compared)
     rows.push(compared)

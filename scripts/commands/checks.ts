@@ -26,26 +26,32 @@ export interface Check {
   advice: string | null
 }
 
-/**
- * Reports each check as soon as it is done, and skips those that depend on a failed one.
- * @param options.repair whether to count calls again where the counts are wrong
- * @param options.adoptBucket whether this database takes over the bucket of recordings
- */
+export interface CheckOptions {
+  /** Whether to count calls again where the counts are wrong. */
+  repair?: boolean
+  /** Whether this database takes over the bucket of recordings. */
+  adoptBucket?: boolean
+  /** Whether to check nothing but the embedding provider. */
+  embedding?: boolean
+}
+
+/** Reports each check as soon as it is done, and skips those that depend on a failed one. */
 export async function runChecks(
   shell: Shell,
   report: (check: Check) => Promise<void>,
-  { repair = false, adoptBucket = false } = {},
+  { repair = false, adoptBucket = false, embedding: isAlone = false }: CheckOptions = {},
 ): Promise<void> {
   const { check, config } = checkConfiguration(shell)
-  await report(check)
-  await report(checkAddon())
+  if (!isAlone || !check.ok) await report(check)
+  if (!isAlone) await report(checkAddon())
   if (!config) return
   let isOpen = false
   try {
     await shell.withServices(async (services) => {
-      await report(await checkDatabase(services, repair))
+      if (!isAlone) await report(await checkDatabase(services, repair))
       isOpen = true
       await report(await checkEmbedding(services, shell.signal))
+      if (isAlone) return
       const analysis = await checkAnalysis(services, shell.signal)
       if (analysis) await report(analysis)
       await report(await checkIndexes(services, shell.signal))
@@ -206,7 +212,7 @@ async function checkEmbedding({ embedder, config }: Services, signal: AbortSigna
   const startedAt = performance.now()
   const timeout = AbortSignal.timeout(embedWithinMs)
   const advice =
-    `Check ${config.embedding.endpoint ? 'EMBEDDING_ENDPOINT' : 'EMBEDDING_MODEL'}, HF_TOKEN and the network. ` +
+    `Check ${variablesOf(config.embedding)} and the network. ` +
     'Until then, items are stored and found by keyword.'
   const failed = (why: string) => fault('embedding', `${embedder.destination} does not embed: ${why}`, advice)
   try {
@@ -219,6 +225,11 @@ async function checkEmbedding({ embedder, config }: Services, signal: AbortSigna
     signal.throwIfAborted()
     return failed(timeout.aborted ? `no answer within ${embedWithinMs / 1000} s` : sentenceOf(error))
   }
+}
+
+function variablesOf({ provider, endpoint }: Config['embedding']): string {
+  if (provider === 'openai') return 'EMBEDDING_ENDPOINT, EMBEDDING_MODEL, EMBEDDING_TOKEN'
+  return endpoint ? 'EMBEDDING_ENDPOINT, EMBEDDING_TOKEN, HF_TOKEN' : 'EMBEDDING_MODEL, HF_TOKEN'
 }
 
 /** Null without a model. */

@@ -3,6 +3,7 @@ import { version } from '../../src/version.ts'
 import { addAlertCommands } from './alert.ts'
 import { addBackupCommands } from './backup.ts'
 import { addCallsCommands } from './calls.ts'
+import { addDemoCommand } from './demo.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addEraseCommand } from './erase.ts'
 import { addHoldCommands } from './hold.ts'
@@ -57,6 +58,7 @@ export function commandLine(shell: Shell): Command {
   addIndexCommands(program, shell)
   addWebhookCommands(program, shell)
   addBackupCommands(program, shell)
+  addDemoCommand(program, shell)
   addDoctorCommand(program, shell)
   return program
 }

@@ -1,7 +1,11 @@
 import type { Command } from 'commander'
-import type { Check } from './checks.ts'
+import type { Check, CheckOptions } from './checks.ts'
 import { shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
+
+interface DoctorOptions extends CheckOptions {
+  json?: true
+}
 
 export function addDoctorCommand(program: Command, shell: Shell): void {
   program
@@ -18,8 +22,12 @@ export function addDoctorCommand(program: Command, shell: Shell): void {
       '--adopt-bucket',
       'let this database, and no other one, write and remove in the bucket of recordings',
     )
+    .option(
+      '--embedding',
+      'check nothing but the embedding provider: dimensions and milliseconds of one vector',
+    )
     .option('--json', 'print an array of {"check","ok","detail","advice"}')
-    .action(async ({ json, repair, adoptBucket }: { json?: true; repair?: true; adoptBucket?: true }) => {
+    .action(async ({ json, ...options }: DoctorOptions) => {
       const { runChecks } = await import('./checks.ts')
       const checks: Check[] = []
       const report = async (check: Check) => {
@@ -27,7 +35,7 @@ export function addDoctorCommand(program: Command, shell: Shell): void {
         if (!check.ok) shell.exitCode = 1
         if (!json) await shell.write(`${linesOf(check).join('\n')}\n`)
       }
-      await runChecks(shell, report, { repair: repair ?? false, adoptBucket: adoptBucket ?? false })
+      await runChecks(shell, report, options)
       if (json) await shell.answer(json, checks, [])
     })
 }

@@ -1,11 +1,8 @@
-import { sql } from 'drizzle-orm'
-import { alertChanges, alerts } from '../../src/db/schema.ts'
+import type { MadeCall } from '../../src/demo/made-calls.ts'
+import practice from '../../src/demo/practice.json' with { type: 'json' }
 import type { TestConsole, TestPerson } from '../../tests/support/console.ts'
 import type { TestProject, TestService } from '../../tests/support/service.ts'
 import { until } from '../../tests/support/until.ts'
-import { type MadeCall, madeCalls } from './made-calls.ts'
-import practice from './practice.json' with { type: 'json' }
-import { soundOf } from './sound.ts'
 
 const plain = { allowedIps: [], expiresAt: null }
 
@@ -21,7 +18,7 @@ type Ask = <Answer>(method: string, path: string, body?: unknown) => Promise<Ans
 
 /**
  * @param service with the made model
- * @param callsMax how many of the newest of two months of calls
+ * @param callsMax how many of the newest calls of the example
  */
 export async function fillConsole(
   service: TestService,
@@ -40,18 +37,17 @@ export async function fillConsole(
   await ask('PATCH', of, { name: 'Lakeside Dental' })
   await ask('PATCH', `/projects/${empty.id}`, { name: 'Harbour Clinic' })
   await ask('PATCH', '/person', { name: 'Ada Lovelace' })
-  const calls = madeCalls(Date.now()).slice(-callsMax)
-  for (const result of await service.services.ingest.putAll(
-    project.projectId,
-    calls.map(({ id, call, source }) => ({ id, change: call, own: { source }, isImport: true })),
-  ))
-    if (result instanceof Error) throw result
+  const hooks = await ask<{ id: string }>('POST', `${of}/webhooks`, {
+    url: 'https://example.com/hooks/callbook',
+  })
+  const { calls, itemId, alertId } = await service.services.demo.fill(project.projectId, {
+    callsMax,
+    to: [{ webhook: hooks.id }, { pagerDuty: '0123456789abcdef0123456789abcdef' }],
+  })
   const isWorkedOn = ({ call }: (typeof calls)[number]) =>
     call.evaluation === 'success' && call.details?.timeline?.some(({ kind }) => kind === 'tool_call')
   const shown = calls.findLast(isWorkedOn)
   const call = shown?.id ?? ''
-  const recording = { method: 'PUT', body: soundOf(shown?.call ?? {}) }
-  await project.fetch(`/ingest/calls/${call}/recording`, recording)
   await service.services.peaksBacklog.idle()
   await ask('PATCH', `${of}/calls/${call}/review`, {
     note: 'Asked for Doctor Okafor by name. Offer her first next time.',
@@ -66,13 +62,10 @@ export async function fillConsole(
   }
   for (const [name, query] of Object.entries(charts))
     await ask('POST', `${of}/views`, { name, query, page: 'chart', isShared: true })
-  const hooks = await ask<{ id: string }>('POST', `${of}/webhooks`, {
-    url: 'https://example.com/hooks/callbook',
-  })
-  const alert = await addAlerts(service, ask, of, hooks.id)
+  await addAlerts(ask, of)
   const { link } = await ask<{ link: string }>('POST', `${of}/invitations`, { role: 'member' })
   await analyze(project, ask, calls.slice(-40))
-  const item = await addKnowledge(service, project, owner)
+  await addGolden(project, owner, itemId)
   const viewer = await fillSettings(service, people, project)
   const source = await ask<{ id: string }>('POST', `${of}/sources`, { platform: 'vapi', name: 'Vapi' })
   return {
@@ -82,62 +75,24 @@ export async function fillConsole(
       project: project.id,
       empty: empty.id,
       call,
-      item,
+      item: itemId,
       source: source.id,
       held: calls[0]?.id ?? '',
       key: project.keyId,
       webhook: hooks.id,
-      alert,
+      alert: alertId,
       invitation: new URL(link).hash.slice(1),
     },
   }
 }
 
-/** Three alerts, of which one has fired twice and fires now. @returns its id */
-async function addAlerts({ services }: TestService, ask: Ask, of: string, webhook: string): Promise<string> {
-  const add = (rule: object) => ask<{ id: string }>('POST', `${of}/alerts`, rule)
-  const filters = { agentId: 'agent_front_desk' }
-  const { id } = await add({
-    name: 'Bookings fail',
-    filters,
-    of: 'success',
-    windowMinutes: 1_440,
-    below: { warn: 0.75, alert: 0.6 },
-    minCalls: 3,
-    to: [{ webhook }, { pagerDuty: '0123456789abcdef0123456789abcdef' }],
-  })
-  await add({
-    name: 'The line is quiet',
-    windowMinutes: 720,
-    below: { alert: 1 },
-    repeatMinutes: 240,
-    showOnly: true,
-  })
+/** Two alerts more, of which one is paused. */
+async function addAlerts(ask: Ask, of: string): Promise<void> {
+  const add = (rule: object) => ask<{ id: string }>('POST', `${of}/alerts`, { ...rule, showOnly: true })
+  await add({ name: 'The line is quiet', windowMinutes: 720, below: { alert: 1 }, repeatMinutes: 240 })
   const slow = { of: 'latencyMs', show: 'p95', windowMinutes: 60, above: { alert: 800 }, minCalls: 10 }
-  const { id: paused } = await add({ name: 'Slow answers', ...slow, showOnly: true })
+  const { id: paused } = await add({ name: 'Slow answers', ...slow })
   await ask('POST', `${of}/alerts/${paused}/pause`, { paused: true })
-  const changes = [
-    { state: 'alert', value: 0.5, hoursAgo: 77 },
-    { state: 'ok', value: 0.8, hoursAgo: 75 },
-    { state: 'warning', value: 0.7, hoursAgo: 30 },
-    { state: 'ok', value: 0.8, hoursAgo: 29 },
-    { state: 'alert', value: 0.55, hoursAgo: 2 },
-  ]
-  const now = Date.now()
-  for (const { state, value, hoursAgo } of changes) {
-    const at = now - hoursAgo * 3_600_000
-    const [from, to] = [at - 86_400_000, at].map((time) => new Date(time).toISOString())
-    const query = new URLSearchParams({ ...filters, completedFrom: from ?? '', completedTo: to ?? '' })
-    const limit = state === 'alert' ? 0.6 : 0.75
-    const url = `${services.config.publicUrl ?? ''}/console/p/any/calls?${query}`
-    const message = { id, name: 'Bookings fail', state, value, limit, calls: 11, from, to, url }
-    await services.database.write.run(sql`
-      insert into ${alertChanges} (alert_seq, at, message)
-      select seq, ${at}, ${JSON.stringify(message)} from ${alerts} where id = ${id}`)
-    await services.database.write.run(sql`
-      update ${alerts} set state = ${state}, since = ${at}, value = ${value}, calls = 11 where id = ${id}`)
-  }
-  return id
 }
 
 /** Two versions of a rubric, a run over the newest calls, and what people say of some of them. */
@@ -160,24 +115,14 @@ async function analyze(project: TestProject, ask: Ask, newest: readonly MadeCall
   }
 }
 
-async function addKnowledge(service: TestService, project: TestProject, owner: TestPerson): Promise<string> {
-  let first = ''
-  for (const document of practice.items) {
-    const { item } = await service.services.knowledge.add(project.projectId, document)
-    first ||= item.id
-  }
+async function addGolden(project: TestProject, owner: TestPerson, itemId: string): Promise<void> {
   await until(async () => {
     const { data } = await (await owner.fetch(`/projects/${project.id}/knowledge`)).json()
     return data.every(({ status }: { status: { state: string } }) => status.state === 'ready')
   })
-  await service.services.settings.change(project.projectId, { keepQuestionsDays: 30 })
-  for (const query of ['Do you take Delta Dental?', 'Wheelchair?', 'Can I have a refund?'])
-    await project.send('POST', '/v1/knowledge/search', { query, timeoutMs: 10_000 })
-  await service.services.questions.flush()
   for (const query of ['Which insurance do you take?', 'Can I come in a wheelchair?'])
-    await owner.send('POST', `/projects/${project.id}/questions/golden`, { query, itemId: first })
+    await owner.send('POST', `/projects/${project.id}/questions/golden`, { query, itemId })
   await owner.send('POST', `/projects/${project.id}/questions/golden/run`, {})
-  return first
 }
 
 async function fillSettings(

@@ -133,11 +133,9 @@ export class Calls {
     const { order, after } = search
     if (!isFiltered(search) && charsMax === undefined)
       return await readPage(read, projectId, { limit, offset, order, after }, form)
-    const pages = new FoundPages(readInBackground, projectId, search)
+    const pages = new FoundPages(readInBackground, projectId, search, read)
     const { places, end } = within(charsMax, await pages.page(limit, { offset }))
-    // A first page that is the last has all of them: counting would look through as many calls again.
-    const isWhole = end === null && limit > 0 && offset === 0 && !search.after
-    const { total, isCapped } = isWhole ? { total: places.length, isCapped: false } : await pages.count()
+    const { total, isCapped } = await pages.count()
     const documents = await readDocuments(read, sizesOf(places), form)
     return { total, totalIsCapped: isCapped, end, ...documents }
   }
@@ -147,9 +145,9 @@ export class Calls {
     const { store, matcher } = this.#parts
     const cursors = this.cursors(projectId)
     const talkTimelines = this.#talkTimelines
-    const db = store(projectId).readForConsole
+    const { read, readForConsole: db } = store(projectId)
     const conditions = await this.#conditionsOf(projectId, query)
-    return await findRows(projectId, query, { db, matcher, talkTimelines, cursors, conditions })
+    return await findRows(projectId, query, { db, read, matcher, talkTimelines, cursors, conditions })
   }
 
   /** The calls before and after one in the console's list. @throws not_found; invalid_request */

@@ -3,6 +3,7 @@ import {
   deletedAnswer,
   fieldsParameter,
   headerOf,
+  headerParameter,
   jsonAnswer,
   keyedAnswers,
   listParameter,
@@ -224,14 +225,31 @@ export const ingestCall = {
   security: [{ ingestKey: [] }],
   operationId: 'ingestCall',
   summary: 'Create a call or merge into it',
-  description: 'Repeating a request changes nothing, so every failure can be retried.',
-  parameters,
+  description:
+    'Repeating a request changes nothing, so every failure can be retried. The answer carries the whole call: with ' +
+    '`Prefer: return=minimal` it has no body, which is cheaper for turns that are appended to a long call.',
+  parameters: [
+    ...parameters,
+    headerParameter(
+      'Prefer',
+      '`return=minimal` to get 201 or 204 without a body (RFC 7240).',
+      'return=representation',
+      { required: false },
+    ),
+  ],
   responses: keyedAnswers(
     {
       200: jsonAnswer('The merged call.', Call),
-      201: jsonAnswer('The created call.', Call, {
-        headers: { Location: headerOf("The call's path.", '/v1/calls/call-1042') },
+      201: jsonAnswer('The created call; without a body if the request prefers that.', Call, {
+        headers: {
+          Location: headerOf("The call's path.", '/v1/calls/call-1042'),
+          'Preference-Applied': preferenceApplied(false),
+        },
       }),
+      204: {
+        description: 'The change is merged, and the request prefers an answer without a body.',
+        headers: { 'Preference-Applied': preferenceApplied(true) },
+      },
     },
     [
       'invalid_request',
@@ -242,6 +260,10 @@ export const ingestCall = {
       'insufficient_storage',
     ],
   ),
+}
+
+function preferenceApplied(isRequired: boolean): OpenAPIV3.HeaderObject {
+  return headerOf('`return=minimal` where the request prefers it.', 'return=minimal', isRequired)
 }
 
 const linesExample = `{"id":"call-1042","status":"completed","duration":91.2,"summary":"Moved the booking to Friday."}

@@ -7,6 +7,7 @@ import { consoleContext } from '../http/console-context.ts'
 import type { Http } from '../http/http.ts'
 import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
+import { prefers } from '../http/preferences.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { byPerson } from '../identity.ts'
 import { bodyOf } from '../validation.ts'
@@ -103,12 +104,13 @@ type Reads = (admit: Admit) => ReturnType<Calls['get']>
 export function ingestRoutes(ingest: RequestIngest, buffers: ResponseBuffers) {
   return new Elysia({ prefix: '/ingest/calls' }).use(callerContext()).put(
     '/:id',
-    async ({ caller, params, body }) => {
+    async ({ caller, params, body, request }) => {
+      const isMinimal = prefers(request, 'return=minimal')
       const { document, isNew } = await buffers.bodyOf(caller.projectId, (admit) =>
         // Elysia gives null for an id with broken percent-encoding.
-        ingest.put(caller.projectId, params.id ?? '', body, admit),
+        ingest.put(caller.projectId, params.id ?? '', body, { admit, isMinimal }),
       )
-      const answer = toCallResponse(document, isNew ? 201 : 200)
+      const answer = isMinimal ? minimalAnswer(isNew) : toCallResponse(document, isNew ? 201 : 200)
       if (isNew) answer.headers.set('Location', `/v1/calls/${params.id}`)
       return answer
     },
@@ -128,6 +130,13 @@ export function ingestLinesRoutes({ admission, contexts, onUnexpected }: Http, i
     },
     { parse: 'none', detail: docs.ingestLines },
   )
+}
+
+function minimalAnswer(isNew: boolean): Response {
+  return new Response(null, {
+    status: isNew ? 201 : 204,
+    headers: { 'Preference-Applied': 'return=minimal' },
+  })
 }
 
 /** A stored document is the answer, byte for byte. */

@@ -9,7 +9,7 @@ export interface ConsoleManifest {
   imported: string[]
   /** The files that the HTML of the page refers to. */
   entries: { main: string; boot: string; styles: string; icon: string; font: string }
-  /** By folder of views, such as `calls`: the scripts that its pages load beside `main`. */
+  /** The scripts that a page loads beside `main`: of /calls under `calls`, of those below it under `calls/`. */
   groups: Record<string, string[]>
   /** By name, which includes a hash of the content. Each file also exists as `.br` and `.gz`. */
   files: Record<string, AssetFile>

@@ -42,12 +42,17 @@ export function consolePage(
   nonce: string,
   address: URL,
 ) {
-  const [, , , , group = ''] = address.pathname.split('/')
+  const [, , , , folder = '', below] = address.pathname.split('/')
+  const group = below ? `${folder}/` : folder
   const scripts = Object.hasOwn(groups, group) ? (groups[group] ?? []) : []
   // What takes longest comes first: over HTTP/1.1 a browser asks for six at a time.
   const links = [
     ...requestsOf(address).map((path) => `rel="preload" as="fetch" href="${path}" crossorigin`),
-    ...scripts.map((name) => `rel="modulepreload" href="${assetsPath}${name}"`),
+    ...scripts.map((name) =>
+      name.endsWith('.css')
+        ? `rel="stylesheet" href="${assetsPath}${name}"`
+        : `rel="modulepreload" href="${assetsPath}${name}"`,
+    ),
   ]
   return `<!doctype html>
 <html lang="en">

@@ -23,7 +23,7 @@ export async function createOwnProject(
   name: string,
   by: ActedBy,
 ): Promise<ProjectOfPerson> {
-  const requirements = [mayCreate(personId), ownsFew(personId)]
+  const requirements = mayOwnOneMore(personId)
   return asOwner(await projects.create(name, { ownerId: personId, by, requirements }), {
     membersMayDelete: true,
     timeZone: null,
@@ -37,6 +37,11 @@ export function asOwner(
 ): ProjectOfPerson {
   const own = { role: 'owner', membersMayDelete, timeZone, firstView: null, views: 0 } as const
   return { id, name, ...own, createdAt: new Date(createdAt).toISOString() }
+}
+
+/** What is required of a person who creates a project. */
+export function mayOwnOneMore(personId: string): Requirement[] {
+  return [mayCreate(personId), ownsFew(personId)]
 }
 
 function mayCreate(personId: string): Requirement {

@@ -4,6 +4,7 @@ import type { Keys } from '../access/keys/keys.ts'
 import type { AuditFilter, AuditTrail } from '../audit/audit-trail.ts'
 import type { ReadingNotes } from '../audit/reading.ts'
 import type { Holds } from '../calls/keeping/holds.ts'
+import type { Demo } from '../demo/demo.ts'
 import { type FieldError, invalidRequest } from '../errors.ts'
 import { streamOfParts } from '../http/response-buffers.ts'
 import type { ErasureRequests } from '../privacy/erasure-requests.ts'
@@ -20,7 +21,14 @@ import type { Deliveries } from '../webhooks/deliveries.ts'
 import { AttemptsRequest, NewWebhook, NoMembers, Replay, TestEvent } from '../webhooks/schemas.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import { consoleRoutes, jsonBody, limitOf } from './console-routes.ts'
-import { asOwner, changeSettings, countDue, createOwnProject, type PrivacyParts } from './projects.ts'
+import {
+  asOwner,
+  changeSettings,
+  countDue,
+  createOwnProject,
+  mayOwnOneMore,
+  type PrivacyParts,
+} from './projects.ts'
 import {
   AddressToCheck,
   AuditRequest,
@@ -41,6 +49,7 @@ type HashOfCall = (projectId: number, kind: 'call', id: string) => string
 
 export interface SettingsParts extends PrivacyParts {
   projects: Projects
+  demo: Demo
   keys: Keys
   keyChanges: KeyChanges
   webhooks: Webhooks
@@ -61,6 +70,7 @@ export interface SettingsParts extends PrivacyParts {
 export function settingsRoutes(parts: SettingsParts) {
   return new Elysia()
     .use(projectRoutes(parts))
+    .use(demoRoutes(parts))
     .use(keyRoutes(parts))
     .use(sourceRoutes(parts))
     .use(webhookRoutes(parts))
@@ -100,6 +110,18 @@ function projectRoutes({ projects, ...parts }: SettingsParts) {
       ({ member, by, body }) => changeSettings(parts, member.projectId, body, by),
       jsonBody(ChangedSettings),
     )
+}
+
+/** /console/api/demo: the project of examples, for people who may create one. */
+function demoRoutes({ demo }: SettingsParts) {
+  return consoleRoutes('/console/api').post(
+    '/demo',
+    async ({ person: { personId: ownerId }, by }) => {
+      const { project } = await demo.make({ ownerId, by, requirements: mayOwnOneMore(ownerId) })
+      return { id: project.id }
+    },
+    jsonBody(NoMembers),
+  )
 }
 
 /** /console/api/projects/:project/keys. */

@@ -4,7 +4,8 @@ import { type SweepRecord, SweepRecordFile } from './sweep-record.ts'
 import { WriteConnection } from './write-connection.ts'
 
 /** About 16 MB. In a log of 1,000 frames, SQLite’s default, a page that each write touches is moved four times as often. */
-const framesMax = 4_000
+const framesMaxDefault = 4_000
+const frameBytes = 4_120
 /** A question costs as much as a hundredth of a commit. */
 const askEveryMs = 10
 const retryMs = 1_000
@@ -29,6 +30,7 @@ export class Checkpoints {
   /** Moves the log while the writer holds the lock, so that nothing is written between looking and moving. */
   #mover: WriteConnection | null = null
   #notBefore = 0
+  #framesMax = framesMaxDefault
   /** Whether the file has been swept, when this was last looked at. */
   isSwept = true
 
@@ -38,6 +40,11 @@ export class Checkpoints {
     this.#log = new LogFrames(file)
     this.#recordFile = new SweepRecordFile(file)
     this.#onChange = onChange
+  }
+
+  /** On a full disk, what a deletion frees must be enough to move the log: see ballast-file.ts. */
+  keepLogBelow(bytes: number): void {
+    this.#framesMax = Math.min(framesMaxDefault, Math.floor(bytes / frameBytes))
   }
 
   /** Call it before the connection writes: the next commit may begin a log anew that a killed process has moved. */
@@ -59,14 +66,14 @@ export class Checkpoints {
     const header = this.#log.header()
     if (!header) return false
     const { salt, frames } = this.#record ?? { salt: '', frames: 0 }
-    return header.salt !== salt || this.#log.hasMoreThan(frames + framesMax, header)
+    return header.salt !== salt || this.#log.hasMoreThan(frames + this.#framesMax, header)
   }
 
   /** Looks at the log and moves it if it is long. It is tried again later when it fails. */
   run(connection: WriteConnection): void {
     try {
       const { record, frames } = this.#lock(connection)
-      if (frames >= framesMax) this.#move(record, 0)
+      if (frames >= this.#framesMax) this.#move(record, 0)
     } catch {
       // Writes report what is wrong with the disk.
       this.#notBefore = performance.now() + retryMs

@@ -226,6 +226,7 @@ export class FileSession implements WriterSession {
         return this.#checkpoints.endSweep(connection, call.gaps)
       case 'keepBallast':
         this.#ballast.keep(call.bytes)
+        this.#checkpoints.keepLogBelow(this.#ballast.bytes)
         return null
       case 'tryDisk':
         return this.#tryDisk(connection)

@@ -30,12 +30,6 @@ export async function setMeta(write: WriteDatabase, name: string, value: string)
   await write.insert(meta).values({ name, value }).onConflictDoUpdate({ target: meta.name, set: { value } })
 }
 
-/** Sets the value unless it is set already. Returns whether it did. */
-export async function setMetaOnce(write: WriteDatabase, name: string, value: string): Promise<boolean> {
-  const rows = await write.insert(meta).values({ name, value }).onConflictDoNothing().returning()
-  return rows.length > 0
-}
-
 export async function deleteMeta(write: WriteDatabase, name: string): Promise<void> {
   await write.delete(meta).where(eq(meta.name, name))
 }

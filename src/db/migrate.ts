@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'drizzle-orm'
 import type { LibSQLDatabase } from 'drizzle-orm/libsql/driver-core'
 import { migrate as applyMigrations } from 'drizzle-orm/libsql/migrator'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
+import { freeBytesAround } from './ballast-file.ts'
 import { FolderLock } from './folder-lock.ts'
 import type { ReadDatabase } from './reader.ts'
 import { retry } from './retry.ts'
@@ -13,17 +15,20 @@ import type { WriteDatabase } from './write-database.ts'
 const lockTimeoutMs = 60_000
 const leaseMs = 60_000
 const leaseRetryMs = 200
+/** The most that a migration's log was measured to take, as a share of the database: 0.43, with short calls. */
+const shareForLog = 0.5
 const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
 /**
  * Brings the database to this version's schema. A lock serialises processes that start at once, since Drizzle's
  * migrator has none.
- * @throws when another version of Callbook has written the database, and this one cannot bring it to its schema
+ * @throws when another version of Callbook has written the database, and this one cannot bring it to its schema, or the
+ * disk has no room for that
  */
 export async function migrate(db: WriteDatabase, folder: string): Promise<void> {
   const lock = await FolderLock.acquire(folder, 'migrate', lockTimeoutMs)
   try {
-    await migrateAlone(db)
+    await migrateAlone(db, () => refuseWithoutRoom(db, folder))
   } finally {
     lock.release()
   }
@@ -73,10 +78,25 @@ function writtenBy(version: string): UnusableDatabase {
   )
 }
 
-async function migrateAlone(db: WriteDatabase): Promise<void> {
+async function migrateAlone(db: WriteDatabase, admit = async () => {}): Promise<void> {
   if ((await schemaOf(db)) === 'current') return
+  await admit()
   // The migrator calls nothing but what Drizzle's class and ours have in common.
   await applyMigrations(db as unknown as LibSQLDatabase, { migrationsFolder })
+}
+
+/** The migrations are one transaction, whose log is as long as all pages that they change. */
+async function refuseWithoutRoom(db: WriteDatabase, folder: string): Promise<void> {
+  const [size] = await db.all<{ bytes: number }>(
+    sql`select page_count * page_size as bytes from pragma_page_count, pragma_page_size`,
+  )
+  const [needed, free] = [(size?.bytes ?? 0) * shareForLog, freeBytesAround(join(folder, 'any'))]
+  if (free >= needed) return
+  const inMegabytes = (bytes: number) => (bytes / 1_000_000).toFixed(1)
+  throw new UnusableDatabase(
+    `To bring the database to this version takes up to ${inMegabytes(needed)} MB on the disk of ${folder}, of which ${inMegabytes(free)} MB are free. Nothing was changed.`,
+    'Make space there and start again. Until then, the version that has written it still opens it.',
+  )
 }
 
 async function acquireLease(db: WriteDatabase, holder: string): Promise<void> {

@@ -10,7 +10,7 @@ export type WriteClient = Pick<Client, 'execute' | 'batch' | 'migrate'>
 
 type Query = BatchItem<'sqlite'>
 /** SQL is for what returns no rows. */
-type Statement = Query | SQL
+export type Statement = Query | SQL
 /** The statements of a batch, each under a name of its own; a list of them has one name. */
 type Statements = Readonly<Record<string, Statement | readonly Statement[]>>
 

@@ -3,33 +3,7 @@ import { join } from 'node:path'
 import MarkdownIt from 'markdown-it'
 import { readFaceStyles } from '../face/face.ts'
 import { foldText, stemOf } from '../text/words.ts'
-
-/** The guide's pages, in reading order. */
-export const guidePages = [
-  'agents',
-  'sources',
-  'opentelemetry',
-  'recordings',
-  'analysis',
-  'files',
-  'finding',
-  'metrics',
-  'knowledge',
-  'changes',
-  'clients',
-  'webhooks',
-  'alerts',
-  'command-line',
-  'deployment',
-  'operating',
-  'replicas',
-  'decisions',
-  'figures',
-  'security',
-  'single-sign-on',
-  'privacy',
-] as const
-export const guidePath = '/docs/guide'
+import { guidePages, guidePath } from './guide-pages.ts'
 
 export type Guide = ReturnType<typeof readGuide>
 export type GuidePage = ReturnType<typeof toPage>

@@ -1,6 +1,7 @@
 import { schemeScriptPath } from '../face/face.ts'
 import { errorsTable } from './errors.ts'
-import { escapeHtml, excerptOf, type Guide, type GuidePage, guidePath, searchGuide } from './guide.ts'
+import { escapeHtml, excerptOf, type Guide, type GuidePage, searchGuide } from './guide.ts'
+import { guidePath } from './guide-pages.ts'
 
 /** The guide's first page: a summary of each page. */
 export function overviewPage(guide: Guide): string {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
-import { type Guide, guidePages, guidePath, readGuide } from './guide.ts'
-import { articlePage, errorsPage, overviewPage, resultsPage } from './page.ts'
+import type { Guide } from './guide.ts'
+import { guidePages, guidePath } from './guide-pages.ts'
 
 const folder = fileURLToPath(new URL('./', import.meta.url))
 const queryCharsMax = 200
@@ -9,27 +9,43 @@ const hide = { detail: { hide: true } }
 
 /** The manual under /docs/guide, rendered at the first request, and the table of errors. */
 export function guideRoutes() {
-  let guide: Guide | undefined
+  let loading: ReturnType<typeof load> | undefined
   const read = () => {
-    guide ??= readGuide(folder)
-    return guide
+    loading ??= load()
+    return loading
   }
   const routes = new Elysia()
   routes.get(
     guidePath,
-    ({ query }) => {
+    async ({ query }) => {
+      const { guide, overviewPage, resultsPage } = await read()
       const text = String(query.q ?? '').slice(0, queryCharsMax)
-      if (text.trim() === '') return toAnswer(overviewPage(read()))
-      return toAnswer(resultsPage(read(), text))
+      return toAnswer(text.trim() === '' ? overviewPage(guide) : resultsPage(guide, text))
     },
     hide,
   )
-  routes.get('/docs/errors', () => toAnswer(errorsPage(read())), hide)
-  routes.get('/llms.txt', () => toText(forModels(read())), hide)
+  const page = (make: (loaded: Awaited<ReturnType<typeof load>>) => string) => async () =>
+    toAnswer(make(await read()))
+  routes.get(
+    '/docs/errors',
+    page(({ guide, errorsPage }) => errorsPage(guide)),
+    hide,
+  )
+  routes.get('/llms.txt', async () => toText(forModels((await read()).guide)), hide)
   for (const name of guidePages) {
-    routes.get(`${guidePath}/${name}`, () => toAnswer(articlePage(read(), name)), hide)
+    routes.get(
+      `${guidePath}/${name}`,
+      page(({ guide, articlePage }) => articlePage(guide, name)),
+      hide,
+    )
   }
   return routes
+}
+
+/** Its parser is not needed before: it takes 3 MB, and 16 ms of a start. */
+async function load() {
+  const [{ readGuide }, pages] = await Promise.all([import('./guide.ts'), import('./page.ts')])
+  return { ...pages, guide: readGuide(folder) }
 }
 
 /** The index for language models: https://llmstxt.org */

@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 import { type FieldError, invalidRequest } from '../errors.ts'
 import { isNamed, nearestName, unknownName } from '../names.ts'
+import { prefers } from './preferences.ts'
 import type { RequestContext, RequestContexts } from './request-context.ts'
 
 const namesMax = 20
 const nameCharsMax = 100
-const strictHandling = /(?:^|,)\s*handling\s*=\s*"?strict"?\s*(?:[,;]|$)/i
 
 interface IgnoredNamesOptions {
   contexts: RequestContexts
@@ -72,8 +72,8 @@ export function tellIgnored(context: RequestContext, fields: readonly string[]):
 }
 
 /** Whether the client wants unknown names to be refused. */
-export function isStrict({ headers }: Request): boolean {
-  return strictHandling.test(headers.get('prefer') ?? '')
+export function isStrict(request: Request): boolean {
+  return prefers(request, 'handling=strict')
 }
 
 /** The unknown names in a value, at most 20. @throws invalid_request if the client wants them to be refused */

@@ -5,6 +5,7 @@ import { isTaken } from '../db/constraint.ts'
 import type { ReadDatabase } from '../db/reader.ts'
 import { ownsProject, personIdOf, type Requirement } from '../db/requirements.ts'
 import { holds, invitations, keys, members, projectErasures, projects } from '../db/schema.ts'
+import type { Statement } from '../db/write-database.ts'
 import { AppError, invalidRequest, ProjectWasDeleted } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
@@ -34,6 +35,7 @@ interface NewProject {
   by?: ActedBy | undefined
   /** Further conditions for creating the project. */
   requirements?: readonly Requirement[]
+  further?: readonly Statement[]
 }
 
 const isThere = isNull(projects.deletedAt)
@@ -57,11 +59,17 @@ export class Projects {
     }
   }
 
-  /** Creates a project unless the database has ever had one. Null when it has, or another process was first. */
-  async createFirst(name: string): Promise<Project | null> {
+  /**
+   * Creates a project unless the database has ever had one. Null when it has, or another process was first.
+   * @param further statements that are part of it, asked for only if there is none
+   */
+  async createFirst(
+    name: string,
+    further: (projectId: number) => Promise<Statement[]> = async () => [],
+  ): Promise<Project | null> {
     // Asks the replica first: the primary may be away.
     if ((await this.#lastId(this.#parts.read)) > 0 || (await this.#lastId()) > 0) return null
-    return await this.#insert(1, name)
+    return await this.#insert(1, name, { further: await further(1) })
   }
 
   async list(): Promise<Project[]> {
@@ -173,7 +181,7 @@ export class Projects {
   async #insert(
     projectId: number,
     name: string,
-    { ownerId = null, by, requirements = [] }: NewProject = {},
+    { ownerId = null, by, requirements = [], further = [] }: NewProject = {},
   ): Promise<Project | null> {
     const { write, audit, now } = this.#parts
     const createdAt = now()
@@ -186,6 +194,7 @@ export class Projects {
         owner: sql`
             insert into ${members} (project_id, person_id, role, created_at)
             select ${projectId}, ${ownerId}, 'owner', ${createdAt} where ${ownerId} is not null`,
+        further,
       })
       return project
     } catch (error) {

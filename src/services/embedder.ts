@@ -4,6 +4,7 @@ import type { OpenDatabase } from '../db/open.ts'
 import type { TextThreads } from '../knowledge/chunking/text-threads.ts'
 import { createBuiltinEmbedder } from '../knowledge/embedding/builtin.ts'
 import type { Embedder } from '../knowledge/embedding/embedder.ts'
+import type { EmbeddingFormat } from '../knowledge/embedding/formats.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 
@@ -28,22 +29,27 @@ export async function createEmbedder(parts: EmbedderParts): Promise<Embedder> {
       return await openLocalEmbedder(parts)
     }
     case 'huggingface':
-      return await openHuggingFaceEmbedder(parts)
+    case 'openai':
+      return await openRemoteEmbedder(parts, provider)
     default:
       // A provider that the configuration knows and this list does not is a type error.
       throw new Error(`No embedder for the provider ${provider satisfies never}`)
   }
 }
 
-async function openHuggingFaceEmbedder({ config, metrics, database }: EmbedderParts): Promise<Embedder> {
+async function openRemoteEmbedder(
+  { config, metrics, database }: EmbedderParts,
+  format: EmbeddingFormat,
+): Promise<Embedder> {
   // Loaded only when it is used: Hugging Face's client is large.
-  const { HuggingFaceEmbedder, spaceOf } = await import('../knowledge/embedding/huggingface.ts')
+  const { RemoteEmbedder, spaceOf } = await import('../knowledge/embedding/remote.ts')
   const { model, endpoint, token } = config.embedding
-  return new HuggingFaceEmbedder({
+  return new RemoteEmbedder({
+    format,
     model,
     endpoint,
     token,
-    dimensions: await dimensionsInRows(database, spaceOf(model)),
+    dimensions: await dimensionsInRows(database, spaceOf(format, model)),
     observe: (outcome) => metrics.observeEmbedding(outcome),
   })
 }

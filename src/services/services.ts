@@ -11,6 +11,7 @@ import { sizesOf } from '../core/folder.ts'
 import { type CoreOptions, openCore } from '../core/open-core.ts'
 import { readLastBackup } from '../db/backup-note.ts'
 import { ChangeTags } from '../db/change-tags.ts'
+import { openDemo } from '../demo/open-demo.ts'
 import { openErasure } from '../erasure/open-erasure.ts'
 import { TextThreads } from '../knowledge/chunking/text-threads.ts'
 import { Follower } from '../knowledge/indexing/follower.ts'
@@ -84,6 +85,18 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
     bytesKept: () => recordings.bytesKept(),
     problem: async () => database.refusesWritesBecause() ?? (await problem()),
   })
+  const projects = new Projects(core, { projectErasure })
+  const settings = new Settings(core)
+  const ofDemo = openDemo(core, {
+    ...ofCalls,
+    ...ofRecordings,
+    ...ofKnowledge,
+    ...ofAlerts,
+    ...ofAnalysis,
+    people: people.people,
+    projects,
+    settings,
+  })
   const life = new Life(core, { erasure, follower, indexer })
   return {
     ...core,
@@ -108,8 +121,9 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
     changeWatch,
     problem,
     requestIngest: new RequestIngest({ ingest, recordings: fetchQueue }),
-    projects: new Projects(core, { projectErasure }),
-    settings: new Settings(core),
+    projects,
+    settings,
+    ...ofDemo,
     reading: new ReadingNotes(core),
     changeTags: new ChangeTags(core),
     changes: new Changes(core, { watch: changeWatch, calls, knowledge }),

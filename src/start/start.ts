@@ -49,14 +49,21 @@ interface Runtime {
   keepOpen?: (request: Request) => void
 }
 
-/** Runs the service until a signal ends it. @param worker its number under a supervisor */
-export async function start(runtime: Runtime, worker: number | null = null): Promise<void> {
+export interface StartOptions {
+  /** Its number, when a supervisor has started it. */
+  worker: number | null
+  /** Whether the project of examples is made. */
+  isDemo: boolean
+}
+
+/** Runs the service until a signal ends it. */
+export async function start(runtime: Runtime, { worker, isDemo }: StartOptions): Promise<void> {
   try {
     process.umask(0o077)
     const config = loadConfig(process.env, process.stdout.isTTY === true)
     const openLogger = await openLog({ level: config.logLevel, format: config.logFormat })
     if (worker === null || worker === 0) for (const slip of config.slips) openLogger.log.warn(slip)
-    await run(runtime, { config, worker, openLogger }).catch(async (error) => {
+    await run(runtime, { config, worker, isDemo, openLogger }).catch(async (error) => {
       await openLogger.close()
       throw error
     })
@@ -95,7 +102,7 @@ export function fail(error: unknown): never {
 
 async function run(
   { listen, peerAddress, keepOpen }: Runtime,
-  { config, worker, openLogger }: { config: Config; worker: number | null; openLogger: OpenLog },
+  { config, worker, isDemo, openLogger }: StartOptions & { config: Config; openLogger: OpenLog },
 ): Promise<void> {
   const { log, recordRequest, close: closeLog } = openLogger
   const die = (error: unknown) => {
@@ -165,9 +172,20 @@ async function run(
   try {
     await started
     log.info({ address: server.origin }, 'ready')
+    if (isDemo) process.stdout.write(await demoLine(services, serving.address))
   } catch (error) {
     // A signal may have closed the parts while they were starting.
     if (!isStopping) throw error
+  }
+}
+
+/** Makes the project of examples unless it is there. @returns where it is, or why it was not made */
+async function demoLine({ demo }: Services, address: string): Promise<string> {
+  try {
+    const { project } = await demo.make()
+    return `  Demo        ${address}/console/p/${project.id}\n\n`
+  } catch (error) {
+    return `  The demo was not made: ${messageOf(error)}\n\n`
   }
 }
 

@@ -115,7 +115,8 @@ test('projects take turns, whoever has waited longest', async () => {
   const projects: [string, TestProject][] = []
   for (const name of ['a', 'b', 'c']) projects.push([name, await judgedProject()])
   const first = chat.requests.length
-  chat.next({ delayMs: 1_500 }, { delayMs: 1_500 })
+  // Until all of them wait.
+  chat.next({ delayMs: 4_000 }, { delayMs: 4_000 })
   for (const [name, project] of projects)
     for (let n = 0; n < (name === 'c' ? 1 : 20); n++)
       await complete(project, `${n}`, { transcript: [turn('user', `Calling about ${name}`)] })

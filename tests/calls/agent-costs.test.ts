@@ -220,7 +220,7 @@ describe('calls are found by version and by direction', () => {
   })
 
   test('an erased call leaves no value behind', async () => {
-    const having = sql`select seq from calls cross join json_each(value_list) as entry where entry.value = '["agentVersion","v1"]'`
+    const having = sql`select seq from calls cross join json_each(value_list) as entry where entry.value = '["agentVersion","v1"]' and project_id = ${of.projectId}`
     expect(await service.services.database.read.all(having)).toHaveLength(1)
     await of.fetch('/v1/calls/a', { method: 'DELETE' })
     expect(await found('agentVersion=v1')).toBe('')

@@ -21,7 +21,7 @@ describe('the side reader', () => {
       const all = db
         .select()
         .from(meta)
-        .where(sql`name >= ${sql.placeholder('name')}`)
+        .where(sql`name >= ${sql.placeholder('name')} and name <= 'b'`)
         .orderBy(meta.name)
         .prepare()
       const one = db

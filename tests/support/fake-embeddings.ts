@@ -12,6 +12,8 @@ export interface Misbehaviour extends ModelMisbehaviour {
   extra?: number
   /** JSON for an entry of the last vector, such as `NaN`, `null`, `1e999` or `"0.5"`. */
   entry?: string
+  /** In OpenAI's format, the `index` of each vector; by default in order. */
+  indexes?: unknown[]
   /** All entries of the last vector are 0. */
   zero?: boolean
 }
@@ -36,7 +38,7 @@ export interface FakeEmbeddingsOptions {
 }
 
 /**
- * A server like text-embeddings-inference and the router's feature extraction. A text's words determine its vector, so
+ * A server like text-embeddings-inference and the router's feature extraction, and under `/embeddings` like OpenAI's. A text's words determine its vector, so
  * texts that share words are near.
  */
 export function startFakeEmbeddings(options: FakeEmbeddingsOptions = {}): Promise<FakeEmbeddings> {
@@ -63,7 +65,7 @@ function recordOf(request: IncomingMessage, text: string): RecordedRequest {
     path: request.url ?? '',
     headers: request.headers,
     body,
-    texts: [body.inputs].flat() as string[],
+    texts: [body.inputs ?? body.input].flat() as string[],
     receivedAtMs: performance.now(),
   }
 }
@@ -93,7 +95,8 @@ function wordVector(word: string, dimensions: number): number[] {
   })
 }
 
-const knownPath = /^\/(?:embed|hf-inference\/models\/[\w.-]+(?:\/[\w.-]+)?\/pipeline\/feature-extraction)?$/
+const knownPath =
+  /^\/(?:embed|hf-inference\/models\/[\w.-]+(?:\/[\w.-]+)?\/pipeline\/feature-extraction)?$|\/embeddings$/
 
 function replyTo(
   recorded: RecordedRequest,
@@ -125,12 +128,31 @@ function replyTo(
     return problem(413, `batch size ${texts.length} > maximum allowed batch size ${max}`, 'Validation')
   if (texts.includes('')) return problem(413, '`inputs` cannot be empty', 'Validation')
   const dimensions = misbehaviour.dimensions ?? options.dimensions ?? 384
-  return { status: 200, headers, body: vectorsJson(texts, misbehaviour, dimensions) }
+  return {
+    status: 200,
+    headers,
+    body: isOpenAi(recorded)
+      ? listJson(texts, misbehaviour, dimensions)
+      : `[${vectorsJson(texts, misbehaviour, dimensions)}]`,
+  }
 }
 
-function vectorsJson(texts: string[], misbehaviour: Misbehaviour, dimensions: number): string {
+const isOpenAi = ({ path }: RecordedRequest) => path.endsWith('/embeddings')
+
+/** https://platform.openai.com/docs/api-reference/embeddings/create */
+function listJson(texts: string[], misbehaviour: Misbehaviour, dimensions: number): string {
+  const { indexes } = misbehaviour
+  const entries = vectorsJson(texts, misbehaviour, dimensions).map((embedding, position) => {
+    const index = indexes ? indexes[position] : position
+    return `{"object":"embedding",${index === undefined ? '' : `"index":${JSON.stringify(index)},`}"embedding":${embedding}}`
+  })
+  return `{"object":"list","data":[${entries.join()}],"model":"m","usage":{"prompt_tokens":1,"total_tokens":1}}`
+}
+
+/** The JSON of each vector. */
+function vectorsJson(texts: string[], misbehaviour: Misbehaviour, dimensions: number): string[] {
   const { shape = 'pooled', extra = 0, entry, zero } = misbehaviour
-  if (shape === 'single') return JSON.stringify(fakeVector(texts[0] ?? '', dimensions))
+  if (shape === 'single') return fakeVector(texts[0] ?? '', dimensions).map(String)
   const rows: unknown[] = texts.map((text) =>
     shape === 'pooled' ? fakeVector(text, dimensions) : fakeTokenVectors(text, dimensions),
   )
@@ -142,6 +164,7 @@ function vectorsJson(texts: string[], misbehaviour: Misbehaviour, dimensions: nu
   for (let count = 0; count < extra; count++) rows.push(fakeVector('one more', dimensions))
   if (extra < 0) rows.splice(extra)
   if (zero) rows[rows.length - 1] = new Array(dimensions).fill(0)
-  const json = JSON.stringify(rows)
-  return entry === undefined ? json : json.replace(/[^,[\]]+(\]+)$/, `${entry}$1`)
+  const json = rows.map((row) => JSON.stringify(row))
+  if (entry !== undefined) json.push(json.pop()?.replace(/[^,[\]]+(\]+)$/, `${entry}$1`) ?? '')
+  return json
 }

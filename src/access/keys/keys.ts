@@ -95,7 +95,13 @@ export class Keys {
   /** @throws invalid_request naming each bad field and entry; forbidden unless `by` owns the project */
   async create(projectId: number, input: NewKey, by?: ActedBy): Promise<CreatedKey> {
     checkKeyInput(input, this.#core.now())
-    const key = generateKey(input.kind)
+    const { created, statements } = this.insertion(projectId, input, generateKey(input.kind), by)
+    await this.#core.write.batchIf([ownsProject(projectId, by)], { statements })
+    return created
+  }
+
+  /** The statements that create a key whose secret is known, and the key. The input is not checked. */
+  insertion(projectId: number, input: NewKey, key: string, by?: ActedBy) {
     const row = {
       id: newId('key'),
       name: input.name,
@@ -115,11 +121,9 @@ export class Keys {
       replaces: null,
     }
     const { write, audit } = this.#core
-    await write.batchIf([ownsProject(projectId, by)], {
-      created: write.insert(keys).values(row),
-      entry: audit.entry({ by, projectId, action: 'key_created', target: keyLabel(row), targetRef: row.id }),
-    })
-    return { ...toRecord(row), key }
+    const target = { target: keyLabel(row), targetRef: row.id }
+    const entry = audit.entry({ by, projectId, action: 'key_created', ...target })
+    return { created: { ...toRecord(row), key }, statements: [write.insert(keys).values(row), entry] }
   }
 
   /**

@@ -6,10 +6,16 @@ export type KeyKind = 'live' | 'ingest'
 const prefixes: Readonly<Record<KeyKind, string>> = { live: 'ck_live_', ingest: 'ck_ingest_' }
 const secretBytes = 30
 const hintChars = 4
+const secretForm = /^[0-9a-f]{60}$/
 
 /** A new key: its kind's prefix and 60 lowercase hex characters, 240 bits from the system's generator. */
 export function generateKey(kind: KeyKind): string {
   return prefixes[kind] + randomBytes(secretBytes).toString('hex')
+}
+
+/** Whether the text is a key as `generateKey` makes them. */
+export function isKey(text: string, kind: KeyKind): boolean {
+  return hasKeyPrefix(text, kind) && secretForm.test(text.slice(prefixes[kind].length))
 }
 
 /**

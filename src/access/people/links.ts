@@ -18,6 +18,7 @@ import {
   insertWithPassword,
   type NewPerson,
   type NewPersonRow,
+  normalizeEmail,
   type Person,
   passwordProblem,
   refusePasswords,
@@ -67,28 +68,50 @@ export class Links {
   /** Creates the first person, who owns the console and every project without an owner. */
   async setUp({ token, ...input }: typeof SetUp.static, client: Client): Promise<SessionAnswer> {
     if (!(await this.#isSetupToken(token))) throw deadLink()
-    const { write, audit, now } = this.#parts
     const isGood = sql`exists (
       select 1 from ${meta} where name = ${setupHashName} and value = ${hashToken(token)})`
     return await this.#asNewPerson({ token, input, path: '', client }, async (person) => {
-      const personId = person.id
-      const by = byPerson({ ...person, personId }, client.address)
-      const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
-      const results = await write.batch({
-        ...insertWithPassword(person, isGood),
-        entry: audit.entry({ by, projectId: null, action: 'console_set_up', target: null }),
-        memberships: sql`
-          insert into ${members} (project_id, person_id, role, created_at)
-          select id, ${personId}, 'owner', ${now()} from ${projects}
-          where ${isMade} and deleted_at is null and id not in (
-            select project_id from ${members} where role = 'owner')`,
-        owner: sql`
-          insert into ${meta} (name, value) select ${consoleOwnerName}, ${personId} where ${isMade}
-          on conflict do nothing`,
-        link: sql`delete from ${meta} where name = ${setupHashName} and ${isMade}`,
-      })
+      const results = await this.#parts.write.batch(this.#insertOwner(person, isGood, client.address))
       if (results.person.rowsAffected === 0) throw deadLink()
     })
+  }
+
+  /** The statements that create the console's owner without a link. The input is not checked. */
+  async ownerInsertion(email: string, password: string): Promise<SQL[]> {
+    const [name = ''] = email.trim().split('@')
+    const passwordHash = await this.#hash(password)
+    const person = {
+      id: newId('per'),
+      name,
+      email: normalizeEmail(email),
+      passwordHash,
+      createdAt: this.#parts.now(),
+    }
+    return Object.values(this.#insertOwner(person, sql`true`, null))
+  }
+
+  #insertOwner(person: NewPersonRow, condition: SQL, address: string | null) {
+    const { audit, now } = this.#parts
+    const personId = person.id
+    const by = byPerson({ ...person, personId }, address)
+    const isMade = sql`exists (select 1 from ${people} where id = ${personId})`
+    return {
+      ...insertWithPassword(person, condition),
+      entry: audit.entry({ by, projectId: null, action: 'console_set_up', target: null }),
+      memberships: sql`
+        insert into ${members} (project_id, person_id, role, created_at)
+        select id, ${personId}, 'owner', ${now()} from ${projects}
+        where ${isMade} and deleted_at is null and id not in (
+          select project_id from ${members} where role = 'owner')`,
+      owner: sql`
+        insert into ${meta} (name, value) select ${consoleOwnerName}, ${personId} where ${isMade}
+        on conflict do nothing`,
+      link: sql`delete from ${meta} where name = ${setupHashName} and ${isMade}`,
+    }
+  }
+
+  async #hash(password: string): Promise<string> {
+    return await (await (await this.#parts.auth()).$context).password.hash(password)
   }
 
   /**
@@ -127,8 +150,8 @@ export class Links {
     const { personId, personName: name, email } = await this.#find(token)
     if (personId === null || name === null || email === null) throw deadLink()
     refuseFields({ password: passwordProblem(password) })
-    const { write, audit, now, auth, sessions, config } = this.#parts
-    const passwordHash = await (await (await auth()).$context).password.hash(password)
+    const { write, audit, now, sessions, config } = this.#parts
+    const passwordHash = await this.#hash(password)
     const by = byPerson({ personId, name, email }, client.address)
     const action = config.oidc?.isOnly ? 'signed_in_past_provider' : 'password_reset'
     const entry = audit.entry({ by, projectId: null, action, target: null })
@@ -189,11 +212,11 @@ export class Links {
     create: (person: NewPersonRow) => Promise<void>,
   ): Promise<SessionAnswer> {
     const { name, email, password } = checkNewPerson(input, path)
-    const { read, limits, auth, sessions, now } = this.#parts
+    const { read, limits, sessions, now } = this.#parts
     await limits.countLink(hashToken(token))
     // Before the hash, which costs much more.
     if (await findPerson(read, email)) throw emailInUse(`${path}email`)
-    const passwordHash = await (await (await auth()).$context).password.hash(password)
+    const passwordHash = await this.#hash(password)
     await create({ id: newId('per'), name, email, passwordHash, createdAt: now() }).catch((error) => {
       throw isTaken(error, 'people.email') ? emailInUse(`${path}email`) : error
     })

@@ -1,7 +1,7 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { personLabelSql } from '../../audit/audit-trail.ts'
 import type { Core } from '../../core/core.ts'
-import { readMeta, setMetaOnce } from '../../db/meta.ts'
+import { readMeta } from '../../db/meta.ts'
 import { consoleOwnerName, isConsoleOwner, personIdOf, type Requirement } from '../../db/requirements.ts'
 import { invitations, members, meta, people, projects, verifications } from '../../db/schema.ts'
 import { AppError, consoleOwnerOnly, invalidRequest, notFound, refuseFields } from '../../errors.ts'
@@ -107,24 +107,28 @@ export class People {
 
   /** The token of the first set-up link; null if there already is a link or an owner. */
   async createSetUpLink(): Promise<string | null> {
-    const { write } = this.#core
     if ((await readMeta(this.#core.read, 'console_')).size > 0) return null
-    const token = createLinkToken()
-    return (await setMetaOnce(write, setupHashName, hashToken(token))) ? token : null
+    return await this.#insertLink(sql`nothing`)
   }
 
   /** The token of a new set-up link, which replaces the previous one. @throws invalid_request when the console has an owner */
   async replaceSetUpLink(): Promise<string> {
-    const token = createLinkToken()
-    const result = await this.#core.write.run(sql`
-      insert into ${meta} (name, value) select ${setupHashName}, ${hashToken(token)}
-      where not exists (select 1 from ${meta} where name = ${consoleOwnerName})
-      on conflict do update set value = excluded.value`)
-    if (result.rowsAffected > 0) return token
+    const token = await this.#insertLink(sql`update set value = excluded.value`)
+    if (token !== null) return token
     throw new AppError('invalid_request', 'Invalid request', {
       detail:
         'The console already has an owner. Run `person list` to see who. Only a console without an owner can be set up.',
     })
+  }
+
+  /** Null when the console has an owner, whom a replica may not know yet, or where `onConflict` keeps the link that there is. */
+  async #insertLink(onConflict: SQL): Promise<string | null> {
+    const token = createLinkToken()
+    const result = await this.#core.write.run(sql`
+      insert into ${meta} (name, value) select ${setupHashName}, ${hashToken(token)}
+      where not exists (select 1 from ${meta} where name = ${consoleOwnerName})
+      on conflict do ${onConflict}`)
+    return result.rowsAffected > 0 ? token : null
   }
 
   /** The id of the person who set the console up; null before that. */

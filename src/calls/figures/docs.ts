@@ -19,7 +19,7 @@ export const readFigures = {
     "of each value of a field, or of two of these together. The filters are those of the list of calls, and a group's `calls` are as many as the list finds " +
     'with the filters and the group. Groups of time follow each other without holes; other groups begin with those of ' +
     'the most calls. Two groupings have the combinations that calls have. At most 1,000 groups are shown; more days or ' +
-    'hours are a 400.',
+    'hours are a 400. With `Accept: text/csv` they are a table of `key`, or both keys, `value` and `calls`.',
   parameters: [
     queryParameter(
       'of',
@@ -53,5 +53,14 @@ export const readFigures = {
     ),
     ...filterParameters,
   ],
-  responses: keyedAnswers({ 200: jsonAnswer('The figures.', CallFigures), ...tooLong }, ['invalid_request']),
+  responses: keyedAnswers(
+    {
+      200: {
+        description: 'The figures.',
+        content: { ...jsonAnswer('', CallFigures).content, 'text/csv': { schema: { type: 'string' } } },
+      },
+      ...tooLong,
+    },
+    ['invalid_request'],
+  ),
 }

@@ -43,7 +43,12 @@ export async function readFacets(
       values.map(async ({ name, column }) => {
         const by = { kind: 'value', column: `calls.${calls[column].name}` } as const
         if (name !== 'agentId') return [name, valuesIn(await groupsBy(by))] as const
-        return [name, await withNames(db, await groupsBy({ ...by, entries: 'otherAgentId' }, true))] as const
+        // The name of an agent is in the details of its own calls alone.
+        const [all, own] = await Promise.all([
+          groupsBy({ ...by, entries: 'otherAgentId' }),
+          groupsBy(by, true),
+        ])
+        return [name, await withNames(db, all, own)] as const
       }),
     ),
     Promise.all(
@@ -60,9 +65,13 @@ function valuesIn(groups: readonly Group[]): FacetValue[] {
     .slice(0, facetValuesMax)
 }
 
-/** Agents with their names in their newest calls. */
-async function withNames(db: ReadDatabase, groups: readonly Group[]): Promise<FacetValue[]> {
-  const newest = new Map(groups.map(({ names: [value], newest }) => [value, newest]))
+/** Agents with their names in the newest calls of their own. */
+async function withNames(
+  db: ReadDatabase,
+  groups: readonly Group[],
+  own: readonly Group[],
+): Promise<FacetValue[]> {
+  const newest = new Map(own.map(({ names: [value], newest }) => [value, newest]))
   const agents = valuesIn(groups)
   const labels = await readAgentNames(
     db,

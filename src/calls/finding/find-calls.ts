@@ -20,6 +20,8 @@ const limitsDefault = {
   /** How many calls are looked at in the first slice, and in each further one. */
   slices: { first: 1_000, most: 16_000 },
 }
+/** Calls with words that are listed together with their first page. */
+const fewMax = 1_000
 /** Calls of a list whose rows are read at once. */
 const listedAtOnce = 3_000
 const untilNow = Number.MAX_SAFE_INTEGER
@@ -40,13 +42,23 @@ export interface FoundPlace extends Place {
  */
 export class CallFinder {
   readonly #db: ReadDatabase
+  readonly #read: ReadDatabase
   readonly #projectId: number
   readonly #search: CallSearch
   readonly #limits: typeof limitsDefault
   #chosen: Promise<Source> | undefined
+  /** How many matching calls there are up to the end of the first page; `end` is null if they are all. */
+  #paged: { count: number; end: Place | null | undefined } | undefined
 
-  constructor(db: ReadDatabase, projectId: number, search: CallSearch, limits = limitsDefault) {
+  /** @param options.read answers short queries sooner */
+  constructor(
+    db: ReadDatabase,
+    projectId: number,
+    search: CallSearch,
+    { limits = limitsDefault, read = db } = {},
+  ) {
     this.#db = db
+    this.#read = read
     this.#projectId = projectId
     this.#search = search
     this.#limits = limits
@@ -55,8 +67,23 @@ export class CallFinder {
   /** The first calls in the search's order, after the previous page. */
   async places(limit: number, { offset = 0, after = this.#search.after } = {}): Promise<FoundPlace[]> {
     if (limit === 0 || this.#search.words?.length === 0) return []
-    const source = await this.#source()
-    if (source.seqs) return await this.#placesInList(source, source.seqs, { limit, offset, after })
+    const page = { limit, offset, after }
+    const isFirst = !this.#chosen
+    const source = await this.#source(page)
+    const found =
+      (isFirst && source.places) ||
+      (source.seqs
+        ? await this.#placesInList(source, source.seqs, page)
+        : await this.#walkedPlaces(source, page))
+    // Beyond the end, an offset does not tell how many there are.
+    if (!after && (found.length > 0 || offset === 0))
+      this.#paged = { count: offset + found.length, end: found.length < limit ? null : found.at(-1) }
+    return found
+  }
+
+  async #walkedPlaces(source: Source, { limit, offset, after }: Page): Promise<FoundPlace[]> {
+    if (!isFiltered(this.#search))
+      return await this.#placesIn(this.#walkedRows(source, { from: 0, to: untilNow }, after), limit, offset)
     const found: FoundPlace[] = []
     let skipped = 0
     for await (const part of this.#parts(after)) {
@@ -73,28 +100,28 @@ export class CallFinder {
     return found
   }
 
-  /** How many calls match: exact without filters, otherwise counted to one beyond `most`. */
+  /** How many calls match: exact without filters, otherwise counted to one beyond `most`. Goes on where the first page ends. */
   async count(most = totalMax): Promise<number> {
-    if (!isFiltered(this.#search)) return await readCallCount(this.#db, this.#projectId)
+    const { count: paged, end } = this.#paged ?? { count: 0, end: undefined }
+    if (end === null) return isFiltered(this.#search) ? Math.min(paged, most + 1) : paged
+    if (!isFiltered(this.#search)) return (await readState(this.#read, this.#projectId)).calls
     if (this.#search.words?.length === 0) return 0
     const source = await this.#source()
     if (source.count !== undefined) return Math.min(source.count, most + 1)
     if (source.isMoreThan !== undefined && source.isMoreThan >= most) return most + 1
     if (source.seqs) {
-      let count = 0
+      let count = paged
       for (const seqs of chunksOf(source.seqs))
-        count += await this.#countOf(this.#listedRows(source, seqs, undefined))
+        count += await this.#countOf(this.#listedRows(source, seqs, end))
       return Math.min(count, most + 1)
     }
     return await this.#keptCount(most, async () => {
-      let count = 0
-      for await (const part of this.#parts(undefined)) {
-        count += await this.#countOf(
-          sql`${this.#walkedRows(source, part, undefined)} limit ${most + 1 - count}`,
-        )
+      let count = paged
+      for await (const part of this.#parts(end)) {
         if (count > most) break
+        count += await this.#countOf(sql`${this.#walkedRows(source, part, end)} limit ${most + 1 - count}`)
       }
-      return count
+      return Math.min(count, most + 1)
     })
   }
 
@@ -103,7 +130,7 @@ export class CallFinder {
     const { words, conditions, from, to } = this.#search
     const check = toStatement(all(conditions.map(({ check }) => check)))
     if (words || check.sql.includes('unixepoch')) return await count()
-    const { changeSeq } = await readState(this.#db, this.#projectId)
+    const { changeSeq } = await readState(this.#read, this.#projectId)
     const kept = keptCounts(this.#db)
     const name = JSON.stringify([this.#projectId, changeSeq, most, from, to, check])
     const known = kept.get(name)
@@ -140,16 +167,17 @@ export class CallFinder {
     return { where, from, to, rows: { kind: 'created' } }
   }
 
-  #source(): Promise<Source> {
-    this.#chosen ??= this.#choose()
+  #source(page: Page = { limit: 0, offset: 0, after: undefined }): Promise<Source> {
+    this.#chosen ??= this.#choose(page)
     return this.#chosen
   }
 
-  async #choose(): Promise<Source> {
+  async #choose(page: Page): Promise<Source> {
     const { conditions, words } = this.#search
-    const sought = words && (await this.#seek(words))
     const max = this.#limits.listed + 1
     const checks = conditions.map(({ check }) => check)
+    const { sought, few } = words ? await this.#seek(words, checks, page) : {}
+    if (few) return { ...few, checks, words: undefined, ...(this.#isAlone && { count: few.seqs.length }) }
     let known: Pick<Source, 'count' | 'isMoreThan'> = {}
     for (const { at, list, isWider } of this.#lists(sought)) {
       const seqs = await this.#listOf(sql`${await this.#rowsIn(list, conditions[at])} limit ${max}`)
@@ -197,20 +225,41 @@ export class CallFinder {
       }
       case 'numbers': {
         const queries = list.words.map((word) => ({ words: [word] }))
-        return seqsMatching(await seekWords(this.#db, this.#projectId, queries, condition?.check))
+        return seqsMatching(
+          await seekWords(this.#db, this.#projectId, queries, {
+            read: this.#read,
+            isMeant: condition?.check,
+          }),
+        )
       }
       case 'words':
         return seqsMatching(list.sought)
     }
   }
 
-  async #seek(queries: readonly WordQuery[]): Promise<SoughtWords> {
-    const sought = await seekWords(this.#db, this.#projectId, queries)
-    if (!queries.some(({ words }) => words.some(({ beginning }) => beginning !== null))) return sought
+  /** Most words are rare: then their calls are listed at once, with a page of those that match. */
+  async #seek(queries: readonly WordQuery[], checks: readonly SQL[], { limit, offset, after }: Page) {
+    const sought = await seekWords(this.#db, this.#projectId, queries, { read: this.#read })
     // FTS5 reads every call with a word that begins so before it returns the first one.
     const whole = { ...sought, isWhole: true }
-    const most = this.#limits.listed + 1
-    return (await this.#countOf(sql`${seqsMatching(whole)} limit ${most}`)) === most ? whole : sought
+    const max = this.#limits.listed + 1
+    const most = Math.min(fewMax, this.#limits.listed)
+    const wheres = [sql`(select count(*) from listed) <= ${most}`, ...this.#wheres(checks, after)]
+    const [row] = await this.#db
+      .select({ size: sql<number>`size`, seqs: sql<string>`seqs`, places: sql<string>`places` })
+      .from(sql`(
+        with whole as materialized (select count(*) as size from (select 1 from (${seqsMatching(whole)}) limit ${max})),
+          listed as materialized (
+            select seq from (${seqsMatching(sought)}) where (select size from whole) <= ${most} limit ${most + 1})
+        select size, (select json_group_array(seq) from listed) as seqs, (
+          select json_group_array(json_array(seq, createdAt, id, chars)) from (
+            select ${placeColumns} from listed cross join calls not indexed on calls.seq = listed.seq where ${all(wheres)}
+            order by ${this.#order} limit ${limit} offset ${offset})) as places from whole)`)
+    const { size = 0, seqs: listed = '[]', places = '[]' } = row ?? {}
+    const seqs: number[] = JSON.parse(listed)
+    const few = size <= most && seqs.length <= most ? { seqs, places: placesFrom(places) } : undefined
+    const isTooMany = size === max && queries.some(({ words }) => words.some(({ beginning }) => beginning))
+    return { sought: isTooMany ? whole : sought, few }
   }
 
   /** The calls of a list that match. */
@@ -219,7 +268,7 @@ export class CallFinder {
     const isAmong = words
       ? [sql`calls.seq in (${seqsMatchingAmong(words, sql`(select value as seq from ${listed})`)})`]
       : []
-    const wheres = [isOf(this.#projectId), ...checks, ...this.#times(), ...this.#behind(after), ...isAmong]
+    const wheres = [...this.#wheres(checks, after), ...isAmong]
     return sql`select ${placeColumns} from ${listed} as listed cross join calls not indexed on calls.seq = listed.value where ${all(wheres)}`
   }
 
@@ -283,11 +332,15 @@ export class CallFinder {
     return waiting.matching.length === 0 ? parts : [seqsMatching({ ...sought, segments: [] }), ...parts]
   }
 
-  #times(): SQL[] {
+  /** What a row of `calls` must meet, wherever it is listed. */
+  #wheres(checks: readonly SQL[], after: Place | undefined): SQL[] {
     const { from, to } = this.#search
     return [
+      isOf(this.#projectId),
+      ...checks,
       ...(from === undefined ? [] : [sql`calls.created_at >= ${from}`]),
       ...(to === undefined ? [] : [sql`calls.created_at < ${to}`]),
+      ...this.#behind(after),
     ]
   }
 
@@ -297,21 +350,24 @@ export class CallFinder {
     return [sql`(calls.created_at, calls.id) ${isAfter} (${after.createdAt}, ${after.id})`]
   }
 
-  async #placesIn(rows: SQL, limit: number, offset: number): Promise<FoundPlace[]> {
+  get #order(): SQL {
     const direction = isDescending(this.#search.order) ? sql`desc` : sql`asc`
+    return sql`createdAt ${direction}, id ${direction}`
+  }
+
+  async #placesIn(rows: SQL, limit: number, offset: number): Promise<FoundPlace[]> {
     const [row] = await this.#db
       .select({ places: sql<string>`json_group_array(json_array(seq, createdAt, id, chars))` })
       .from(sql`(
-      select * from (${rows}) order by createdAt ${direction}, id ${direction} limit ${limit} offset ${offset})`)
-    const places: [number, number, string, number][] = JSON.parse(row?.places ?? '[]')
-    return places.map(([seq, createdAt, id, chars]) => ({ seq, createdAt, id, chars }))
+      select * from (${rows}) order by ${this.#order} limit ${limit} offset ${offset})`)
+    return placesFrom(row?.places)
   }
 
   /** Of a long list the rows are read in parts, so that nobody waits for all of them. */
   async #placesInList(
     source: Source,
     seqs: readonly number[],
-    { limit, offset, after }: { limit: number; offset: number; after: Place | undefined },
+    { limit, offset, after }: Page,
   ): Promise<FoundPlace[]> {
     if (seqs.length <= listedAtOnce)
       return await this.#placesIn(this.#listedRows(source, seqs, after), limit, offset)
@@ -336,10 +392,23 @@ export class CallFinder {
 
 const placeColumns = sql`calls.seq as seq, calls.created_at as createdAt, calls.id as id, calls.document_chars as chars`
 
+function placesFrom(json = '[]'): FoundPlace[] {
+  const places: [number, number, string, number][] = JSON.parse(json)
+  return places.map(([seq, createdAt, id, chars]) => ({ seq, createdAt, id, chars }))
+}
+
+interface Page {
+  limit: number
+  offset: number
+  after: Place | undefined
+}
+
 /** Where to read calls. */
 interface Source {
   /** Those of the list to read; null if calls are looked through in the order of time. */
   seqs: readonly number[] | null
+  /** The page that was asked for first, if it was read with the list. */
+  places?: FoundPlace[]
   /** What remains to be checked. */
   checks: readonly SQL[]
   /** Words that remain to be checked. */
@@ -385,11 +454,6 @@ function periodOf(conditions: readonly Condition[]): Period | undefined {
 
 /** By the search and the state of the project. */
 const keptCounts = preparedQueries((_) => new LRUCache<string, number>({ max: countsKept }))
-
-/** How many calls a project has. */
-async function readCallCount(db: ReadDatabase, projectId: number): Promise<number> {
-  return (await readState(db, projectId)).calls
-}
 
 async function readState(db: ReadDatabase, projectId: number) {
   const columns = { calls: projects.calls, changeSeq: projects.changeSeq }

@@ -43,11 +43,12 @@ export class FoundPages {
   /** Whether checked calls have the phrases, by row number. */
   readonly #checked = new Map<number, boolean>()
 
-  constructor(db: ReadDatabase, projectId: number, search: CallSearch) {
+  /** @param read answers short queries sooner */
+  constructor(db: ReadDatabase, projectId: number, search: CallSearch, read = db) {
     this.#db = db
     this.#search = search
     const { after: _, ...whole } = search
-    this.#finder = new CallFinder(db, projectId, whole)
+    this.#finder = new CallFinder(db, projectId, whole, { read })
   }
 
   /** The first calls in the search's order, after the previous page. */

@@ -48,16 +48,17 @@ function segmentsOf(isOwn: SQL): SQL {
 
 /**
  * Prepares a search for calls that have all words of any of the queries.
- * @param isMeant checks a row of `calls` instead, if the words stand for what is in it
+ * @param options.read answers a short query sooner
+ * @param options.isMeant checks a row of `calls` instead, if the words stand for what is in it
  */
 export async function seekWords(
   db: ReadDatabase,
   projectId: number,
   sought: readonly SoughtQuery[],
-  isMeant?: SQL,
+  { read = db, isMeant }: { read?: ReadDatabase; isMeant?: SQL | undefined } = {},
 ): Promise<SoughtWords> {
   for (;;) {
-    const row = await queries(db).indexed.get({ projectId })
+    const row = await queries(read).indexed.get({ projectId })
     const segments = numbersIn(row?.segments).sort((a, b) => b - a)
     const completing = new Set(numbersIn(row?.completing))
     const among = segments.filter((segment) => completing.has(segment))

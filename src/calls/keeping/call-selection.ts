@@ -150,7 +150,7 @@ export class CallSelections {
   async #textsOf(db: ReadDatabase, projectId: number, number: string | undefined) {
     const matcher = await this.matcher(projectId, number)
     const words = [endsWithDigits(matcher.tail)]
-    const wordMatches = await seekWords(db, projectId, [{ words }], sql`true`)
+    const wordMatches = await seekWords(db, projectId, [{ words }], { isMeant: sql`true` })
     const matches = sql`(${seqsMatching(wordMatches)}) as found cross join calls on calls.seq = found.seq`
     const texts = []
     for (const column of [calls.callerNumber, calls.calledNumber]) {

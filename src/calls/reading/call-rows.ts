@@ -29,7 +29,6 @@ import type { TextMatcher } from './text-matcher.ts'
 
 const limitDefault = 50
 const limitMax = 200
-/** Without a word search, matches are counted up to this many. */
 /** The documents of a page of search results have at most this many characters; heavier pages are shorter. */
 const matchedCharsMax = 500_000
 /** Enough to hold the start of the summary, however it is escaped, and the first turns of most calls. */
@@ -98,12 +97,16 @@ interface HeadRow extends Listed {
 
 interface RowsOptions {
   db: ReadDatabase
+  /** Answers short queries sooner. */
+  read: ReadDatabase
   matcher: Pick<TextMatcher, 'ask'>
   talkTimelines: TalkTimelines
   cursors: Cursors
   /** What else the calls must meet. */
   conditions: readonly Condition[]
 }
+
+type ReadingOptions = Omit<RowsOptions, 'read' | 'cursors' | 'conditions'>
 
 /**
  * A page of the calls that match a query. `id` restricts it to these ids.
@@ -112,7 +115,7 @@ interface RowsOptions {
 export async function findRows(
   projectId: number,
   query: CallQuery,
-  { db, cursors, conditions, ...reading }: RowsOptions,
+  { db, read, cursors, conditions, ...reading }: RowsOptions,
 ): Promise<CallRows> {
   const errors: FieldError[] = []
   const limit = readLimit(query, errors)
@@ -122,7 +125,7 @@ export async function findRows(
   const box = await readSearchBox(db, projectId, query, { readCursor: cursors.read, errors, conditions })
   const { search, foundBy, valueOrder } = box
   if (ids) search.conditions = [...search.conditions, hasId(ids)]
-  const pages = new FoundPages(db, projectId, search)
+  const pages = new FoundPages(db, projectId, search, read)
   const { places, end } = valueOrder
     ? await sortedPage(db, pages, valueOrder, { limit, after: search.after })
     : await pages.page(limit)
@@ -204,7 +207,7 @@ async function readRows(
   projectId: number,
   places: readonly FoundPlace[],
   query: readonly WordQuery[] | undefined,
-  { db, matcher, talkTimelines }: Omit<RowsOptions, 'cursors' | 'conditions'>,
+  { db, matcher, talkTimelines }: ReadingOptions,
 ): Promise<{ rows: CallRow[]; last: FoundPlace | undefined }> {
   const all = places.map(({ seq }) => seq)
   if (!query) {
@@ -293,7 +296,7 @@ function toRow(
 async function timelinesOf(
   projectId: number,
   heads: readonly HeadRow[],
-  { db, matcher, talkTimelines }: Omit<RowsOptions, 'cursors' | 'conditions'>,
+  { db, matcher, talkTimelines }: ReadingOptions,
 ): Promise<Map<number, TalkTimeline | null>> {
   const timelines = new Map<number, TalkTimeline | null>()
   const unknown: [number, number][] = []

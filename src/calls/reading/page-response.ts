@@ -82,12 +82,23 @@ export async function exportCalls(
   return new Response(body, { headers: forms[type] })
 }
 
-/** The form that the header prefers: https://www.rfc-editor.org/rfc/rfc9110#name-accept */
-function formOf(accept: string | null): { type: FormType; hasMark: boolean } {
+export function headersOf(type: FormType) {
+  return forms[type]
+}
+
+/**
+ * The form that the header prefers: https://www.rfc-editor.org/rfc/rfc9110#name-accept
+ * @param types those that there are
+ * @returns `hasMark`: whether CSV should begin with the byte order mark
+ */
+export function formOf(
+  accept: string | null,
+  types = Object.keys(forms) as FormType[],
+): { type: FormType; hasMark: boolean } {
   let best = { type: 'application/json' as FormType, hasMark: false, weight: 0 }
   for (const range of (accept ?? '').toLowerCase().split(',')) {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim())
-    const type = (Object.keys(forms) as FormType[]).find((each) => each === name)
+    const type = types.find((each) => each === name)
     const q = parameters.find((parameter) => parameter.startsWith('q='))
     const weight = q === undefined ? 1 : Number(q.slice(2)) || 0
     const hasMark = type === 'text/csv' && parameters.includes('header=bom')

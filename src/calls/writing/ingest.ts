@@ -64,6 +64,8 @@ interface Input {
   beside?: Beside
   /** Called before a long document is read or made. */
   admit?: Admit | undefined
+  /** Whether nobody wants the call in the answer, whose document is empty then. */
+  isMinimal?: boolean
   storedChars?: number
   /** What was already redacted in the change. */
   redactions?: Redactions
@@ -112,24 +114,23 @@ export class Ingest {
     projectId: number,
     id: string,
     change: CallChange,
-    admit?: Admit,
-    own?: OwnDetails,
+    options: Pick<Input, 'admit' | 'isMinimal' | 'own'> = {},
   ): Promise<IngestedCall> {
     const { read } = this.#parts.store(projectId)
     const storedChars = (await readCallChars(read, projectId, [id])).get(id) ?? 0
     const isLong = storedChars > readAtOnceCharsMax
-    const ownInput = { id, change, admit, storedChars, ...(own ? { own } : {}) }
+    const ownInput = { id, change, storedChars, ...options }
     const [input = ownInput] = await this.#redacted(projectId, [ownInput])
     const result = await this.#mutex.run(namesOf(projectId, [input]), () =>
       this.#putOne(projectId, input, isLong),
     )
     if (result instanceof AppError) throw result
-    return result
+    return options.isMinimal ? { ...result, document: '' } : result
   }
 
   /** The same for a platform's event, which is checked like a request's body. @param source the platform's name */
   async putEvent(projectId: number, id: string, event: object, source: string): Promise<void> {
-    await this.put(projectId, id, checkEvent(event), undefined, { source })
+    await this.put(projectId, id, checkEvent(event), { own: { source }, isMinimal: true })
   }
 
   /**
@@ -233,14 +234,20 @@ export class Ingest {
   }
 
   async #putOne(projectId: number, input: Input, isLong: boolean): Promise<Result> {
-    const append = () => {
-      if (isLong) input.admit?.(input.storedChars ?? 0)
-      return this.#appender.append(projectId, input)
+    const append = () => this.#appender.append(projectId, input)
+    const admitLong = () => input.admit?.(input.storedChars ?? 0)
+    const appendLong = () => {
+      admitLong()
+      return append()
     }
-    const document = await (isLong ? this.#inTurn(append) : append())
-    if (document) return { document, isNew: false }
+    // An append without an answer reads no document.
+    const appended = await (isLong && !input.isMinimal ? this.#inTurn(appendLong) : append())
+    if (appended) return appended
     if (!isLong) return await this.#batches.add(projectId, input)
-    const [result] = await this.#inTurn(() => this.#mergeAndWrite(projectId, [input]))
+    const [result] = await this.#inTurn(() => {
+      if (input.isMinimal) admitLong()
+      return this.#mergeAndWrite(projectId, [input])
+    })
     if (!result) throw new Error('Each input has its result')
     return result
   }

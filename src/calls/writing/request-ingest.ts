@@ -1,5 +1,4 @@
 import { AppError } from '../../errors.ts'
-import type { Admit } from '../document.ts'
 import type { CallChange } from '../schemas.ts'
 import type { Ingest } from './ingest.ts'
 
@@ -20,8 +19,8 @@ export class RequestIngest {
   }
 
   /** @throws as `Ingest.put` */
-  async put(projectId: number, id: string, change: CallChange, admit?: Admit): ReturnType<Ingest['put']> {
-    const call = await this.#options.ingest.put(projectId, id, change, admit)
+  async put(...[projectId, id, change, options]: Parameters<Ingest['put']>): ReturnType<Ingest['put']> {
+    const call = await this.#options.ingest.put(projectId, id, change, options)
     await this.#queueRecording(projectId, id, change)
     return call
   }

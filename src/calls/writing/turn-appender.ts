@@ -1,5 +1,6 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Core } from '../../core/core.ts'
+import type { ReadDatabase } from '../../db/reader.ts'
 import { projects } from '../../db/schema.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { storedDetailsBytes } from '../details.ts'
@@ -7,6 +8,7 @@ import {
   endChars,
   type JsonBytes,
   readAtOnceCharsMax,
+  servedBytes,
   servedDocument,
   upToUpdatedAtChars,
 } from '../document.ts'
@@ -27,7 +29,12 @@ interface TurnAppenderParts {
 }
 
 const queries = preparedQueries((db) => ({
-  live: db
+  live: liveCall(db, sql<JsonBytes>`cast(${servedDocument} as blob)`),
+  unanswered: liveCall(db, sql<null>`null`),
+}))
+
+function liveCall<Document>(db: ReadDatabase, document: SQL<Document>) {
+  return db
     .select({
       seq: sql<number>`calls.seq`,
       changeSeq: sql<number>`change_seq`,
@@ -41,14 +48,15 @@ const queries = preparedQueries((db) => ({
       turnCount: sql<number>`case when has_parts then
         (select max(turn_count) from call_parts where call_parts.seq = calls.seq)
         else json_array_length(document, '$.transcript') end`,
-      document: sql<JsonBytes>`cast(${servedDocument} as blob)`,
+      documentBytes: servedBytes,
+      document,
     })
     .from(sql`calls cross join call_documents on call_documents.seq = calls.seq`)
     .where(
       sql`project_id = ${sql.placeholder('projectId')} and id = ${sql.placeholder('id')} and status = 'live'`,
     )
-    .prepare(),
-}))
+    .prepare()
+}
 
 /** Appends turns to a live call without reading or rewriting its document. */
 export class TurnAppender {
@@ -59,18 +67,22 @@ export class TurnAppender {
   }
 
   /**
-   * @returns the call after the append; null if the change must be merged instead, because it does more than append, or
-   * because the whole document is due to be written
+   * @returns the call after the append, empty with `isMinimal`; null if the change must be merged instead, because it does
+   * more than append, or because the whole document is due to be written
    * @throws invalid_request
    */
-  async append(projectId: number, { id, change, redactions }: Appending): Promise<JsonBytes | null> {
+  async append(
+    projectId: number,
+    { id, change, redactions, isMinimal = false }: Appending,
+  ): Promise<{ document: JsonBytes | ''; isNew: false } | null> {
     const { appendTranscript } = change
     // Redaction counts are stored with the rest of the call.
     if (redactions?.appended?.some((counts) => Object.keys(counts).length > 0)) return null
     if (!appendTranscript || !onlyAppends(change)) return null
     const { store, config, words, now } = this.#parts
     const { read, write } = store(projectId)
-    const call = await queries(read).live.get({ projectId, id })
+    const { live, unanswered } = queries(read)
+    const call = await (isMinimal ? unanswered : live).get({ projectId, id })
     if (!call || call.parts >= partsMax || call.turnCount === 0 || appendTranscript.at !== call.turnCount)
       return null
     if (call.createdOnArrival && change.createdAt !== undefined) return null
@@ -84,8 +96,8 @@ export class TurnAppender {
     const time = now()
     const { occurredAt, updatedAt } = eventTimes(checkChange(id, change), call.occurredAt)
     const servedUpdatedAt = new Date(updatedAt ?? time).toISOString()
-    const document = appended(call.document, turns, servedUpdatedAt)
-    if (document.length + call.detailsBytes > config.callBytesMax) return null
+    const bytes = call.documentBytes + Buffer.byteLength(turns) + call.detailsBytes
+    if (bytes > config.callBytesMax) return null
     const heardAt = heardAtOf(call, time)
     const newWords = words.of({ ...wordless, transcript: appendTranscript.turns })
     const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
@@ -111,7 +123,8 @@ export class TurnAppender {
         : [sql`update call_documents set has_parts = true where seq = (select seq from ${ownHead})`],
     })
     // The call has changed since it was read, or was deleted.
-    return changed.length > 0 ? document : null
+    if (changed.length === 0) return null
+    return { document: call.document ? appended(call.document, turns, servedUpdatedAt) : '', isNew: false }
   }
 }
 
@@ -122,6 +135,7 @@ interface Appending {
   id: string
   change: CallChange
   redactions?: Redactions
+  isMinimal?: boolean
 }
 
 const appendFields = new Set(['appendTranscript', 'id', 'createdAt', 'updatedAt', 'occurredAt'])

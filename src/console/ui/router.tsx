@@ -15,7 +15,6 @@ import { parseSearch, stringifySearch } from './search-params.ts'
 import { sessionQuery } from './session.ts'
 import { NotFound, NothingHere } from './shell/not-found.tsx'
 import { PageProblem } from './shell/page-problem.tsx'
-import { Shell } from './shell/shell.tsx'
 import { alertSearch } from './views/alerts/alert-search.ts'
 import { analysisSearch } from './views/analysis/analysis-search.ts'
 import { callsQuery, requestCall } from './views/calls/call-queries.ts'
@@ -131,7 +130,7 @@ const projectRoute = createRoute({
     dropDrafts({ except: person.id })
     if (projects.some(({ id }) => id === params.project)) lastProject.keep(params.project)
   },
-  component: Shell,
+  component: lazyView(() => import('./shell/shell.tsx'), 'Shell'),
   notFoundComponent: NothingHere,
 })
 

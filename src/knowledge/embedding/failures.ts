@@ -1,4 +1,5 @@
 import { boundedWaitMs, retryAfter } from '../../text/retry-after.ts'
+import { valueAt } from '../../validation.ts'
 import { EmbeddingError } from './embedder.ts'
 
 interface FailureOptions {
@@ -55,9 +56,15 @@ export class RequestFailure extends EmbeddingError {
 /** The failure that an answer with an error status stands for. */
 export async function failureOf(response: Response): Promise<RequestFailure> {
   const { status, headers } = response
-  const retryAfterMs = retryAfter(headers.get('retry-after'), Date.now()) ?? (await loadingMs(response))
-  return new RequestFailure(kindOfStatus(status), { detail: status, retryAfterMs })
+  const text = await response.text()
+  const retryAfterMs = retryAfter(headers.get('retry-after'), Date.now()) ?? loadingMs(text)
+  const isTooLong = [400, 422, 500].includes(status) && saysTooLong.test(text.slice(0, reasonCharsMax))
+  return new RequestFailure(isTooLong ? 'tooLarge' : kindOfStatus(status), { detail: status, retryAfterMs })
 }
+
+/** What vLLM, llama.cpp, Ollama and OpenAI say of texts that are too long or too many, where others answer 413. */
+const saysTooLong = /too (long|large|many)|maximum context|context (length|size)|larger than|at most/i
+const reasonCharsMax = 500
 
 /** As text-embeddings-inference uses them: 413 for any limit, 424 for a failing model, 429 for a full queue. */
 function kindOfStatus(status: number): FailureKind {
@@ -71,9 +78,16 @@ function kindOfStatus(status: number): FailureKind {
 }
 
 /** While it loads a model, the hosted service answers how many seconds that will take. */
-async function loadingMs(response: Response): Promise<number | undefined> {
-  // If the body is not JSON, the status has to do.
-  const body: unknown = await response.json().catch(() => null)
-  const seconds = typeof body === 'object' && body !== null && 'estimated_time' in body && body.estimated_time
+function loadingMs(text: string): number | undefined {
+  const seconds = valueAt(parsed(text), 'estimated_time')
   return typeof seconds === 'number' ? boundedWaitMs(seconds * 1_000) : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // If the body is not JSON, the status has to do.
+    return null
+  }
 }

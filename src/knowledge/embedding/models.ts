@@ -18,7 +18,16 @@ export type Pooling = 'mean' | 'cls'
 export function traitsOf(model: string): ModelTraits {
   if (!/^[\w-][\w.-]*(?:\/[\w-][\w.-]*)?$/.test(model))
     throw new Error(`"${model}" is not the id of a Hugging Face model`)
-  const id = model.toLowerCase()
+  return traitsOfId(model.toLowerCase())
+}
+
+/** The same by a server's own name for a model, such as `nomic-embed-text:latest` or `org/bge-m3`. */
+export function traitsOfName(model: string): ModelTraits {
+  const [name = ''] = model.slice(model.lastIndexOf('/') + 1).split(':')
+  return traitsOfId(name.toLowerCase())
+}
+
+function traitsOfId(id: string): ModelTraits {
   const [, name, pooling, tokensMax] = families.find(([ids]) => ids.test(id)) ?? unknownFamily
   return { prefixes: name, ...prefixes[name], pooling, tokensMax }
 }
@@ -69,14 +78,14 @@ type Family = [ids: RegExp, prefixes: keyof typeof prefixes, pooling: Pooling, t
 
 /** From the model cards and `1_Pooling/config.json`. The first expression that matches the id counts. */
 const families: readonly Family[] = [
-  [/bge-(small|base|large)-en/, 'bge-en', 'cls', 512],
+  [/bge-(small|base|large)(-en|$)/, 'bge-en', 'cls', 512],
   [/bge-(small|base|large)-zh/, 'bge-zh', 'cls', 512],
   [/bge-m3/, 'none', 'cls', 8_192],
   [/(^|\/)(multilingual-)?e5-(small|base|large)(-v2|-unsupervised)?$/, 'e5', 'mean', 512],
-  [/mxbai-embed-large-v1/, 'bge-en', 'cls', 512],
-  [/snowflake-arctic-embed-[ml]-v2\.0$/, 'query', 'cls', 8_192],
-  [/snowflake-arctic-embed-(xs|s|m|l)(-v1\.5)?$/, 'bge-en', 'cls', 512],
-  [/nomic-embed-text-v1/, 'nomic', 'mean', 8_192],
+  [/mxbai-embed-large/, 'bge-en', 'cls', 512],
+  [/snowflake-arctic-embed(2$|-[ml]-v2\.0$)/, 'query', 'cls', 8_192],
+  [/snowflake-arctic-embed(-xs|-s|-m|-l)?(-v1\.5)?$/, 'bge-en', 'cls', 512],
+  [/nomic-embed-text(-v1|$)/, 'nomic', 'mean', 8_192],
   [/gte-(base|large)-en-v1\.5/, 'none', 'cls', 8_192],
   [/(^|\/)gte-(small|base|large)$/, 'none', 'mean', 512],
   [/(^|\/)(all|multi-qa|paraphrase)-/, 'none', 'mean', 512],

@@ -108,8 +108,10 @@ export class Follower {
     const projects = await this.#readVersions()
     this.#dropDeleted(new Set(projects.map(({ id }) => id)))
     for (const { id, version } of projects) {
-      if (this.#versions.get(id) === version) continue
+      // A new project has nothing that an index would have to follow, as long as it has no knowledge.
+      const isSame = version === (this.#versions.get(id) ?? 0)
       this.#versions.set(id, version)
+      if (isSame) continue
       this.#changed.add(id)
       questionChecks.schedule(id)
     }

@@ -254,6 +254,34 @@ describe('figures', () => {
       }
   })
 
+  test('are a table for who accepts CSV, with harmless cells', async () => {
+    const project = await service.mintProject()
+    await putCalls(service.services, project.projectId, [
+      {
+        id: 'a',
+        endedReason: '=1+1, "x"',
+        duration: 5,
+        status: 'completed',
+        createdAt: '2026-03-01T10:00:00Z',
+      },
+      { id: 'b', status: 'live', createdAt: '2026-03-02T10:00:00Z' },
+    ])
+    const table = async (query: string, accept = 'text/csv') => {
+      const answer = await project.fetch(`/v1/metrics?${query}`, { headers: { accept } })
+      expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+      return Buffer.from(await answer.arrayBuffer()).toString()
+    }
+    expect(await table('')).toBe('key,value,calls\r\n,2,2\r\n')
+    expect(await table('by=endedReason', 'application/json;q=0.5, text/csv;header=bom')).toBe(
+      `\ufeffkey,value,calls\r\n"'=1+1, ""x""",1,1\r\nnone,1,1\r\n`,
+    )
+    expect(await table('of=duration&show=avg&by=day,endedReason')).toBe(
+      `day,endedReason,value,calls\r\n2026-03-01,"'=1+1, ""x""",5,1\r\n2026-03-02,none,,1\r\n`,
+    )
+    const json = await project.fetch('/v1/metrics', { headers: { accept: '*/*' } })
+    expect(json.headers.get('content-type')).toStartWith('application/json')
+  })
+
   test('are of the project of the key alone', async () => {
     const [one, other] = [await service.mintProject(), await service.mintProject()]
     const label = { labels: ['l'], evaluation: null, note: null, by: null, at: iso(0) }

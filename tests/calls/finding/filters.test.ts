@@ -148,8 +148,7 @@ describe('a list of calls', () => {
           const search = readCallSearch(asked, { orders: timeOrders, readCursor }, [])
           const finder = () =>
             new CallFinder(service.services.database.readInBackground, project.projectId, search, {
-              listed: counted,
-              slices: { first: least, most: Math.max(1, most) },
+              limits: { listed: counted, slices: { first: least, most: Math.max(1, most) } },
             })
           let last: Call | undefined
           for (let isOver = false; !isOver; ) {
@@ -168,8 +167,13 @@ describe('a list of calls', () => {
             const counts =
               Object.keys(query).length === 0 ? matching.length : Math.min(matching.length, counted + 1)
             expect(await finder().count(counted)).toBe(counts)
-            const skipped = await finder().places(limit, { offset: 2 })
+            const counting = finder()
+            const skipped = await counting.places(limit, { offset: 2 })
             expect(skipped.map(({ id }) => id)).toEqual(matching.slice(2, 2 + limit).map(({ id }) => id))
+            // Another limit, so that what is kept does not answer.
+            expect(await counting.count(counted + 1)).toBe(
+              Object.keys(query).length === 0 ? matching.length : Math.min(matching.length, counted + 2),
+            )
             last = expected.at(-1) ?? last
             const [id, change] = writes.pop() ?? []
             if (id && change) await put(id, change)

@@ -1,9 +1,14 @@
-import { expect, test } from 'bun:test'
-import { readCallSearch } from '../../../src/calls/finding/call-query.ts'
+import { describe, expect, test } from 'bun:test'
+import type { SQL } from 'drizzle-orm'
+import { type CallSearch, readCallSearch } from '../../../src/calls/finding/call-query.ts'
+import { hasId } from '../../../src/calls/finding/conditions.ts'
 import { CallFinder } from '../../../src/calls/finding/find-calls.ts'
+import { newestFirst, timeOrders } from '../../../src/calls/finding/place.ts'
 import { slicesOf } from '../../../src/calls/finding/scan.ts'
+import { readWordQuery } from '../../../src/calls/finding/word-query.ts'
 import { readRows } from '../../../src/db/store.ts'
 import fc, { runs } from '../../support/fast-check.ts'
+import { recording } from '../../support/query-plan.ts'
 import { startService } from '../../support/service.ts'
 import { putCalls } from '../put-calls.ts'
 
@@ -56,7 +61,8 @@ test('slices have each call that is found once, and no other', async () => {
       const orders = { orders: ['createdAt'], readCursor: () => undefined } as const
       const search = readCallSearch({ ...query, order: 'createdAt' }, orders, [])
       const db = service.services.database.readInBackground
-      const finder = new CallFinder(db, projectId, search, { listed: counted, slices: { first: 1, most: 2 } })
+      const limits = { listed: counted, slices: { first: 1, most: 2 } }
+      const finder = new CallFinder(db, projectId, search, { limits })
       const read = readRows(db)
       const sliced: number[] = []
       for await (const part of slicesOf(await finder.scan(), read, slice)) {
@@ -68,4 +74,87 @@ test('slices have each call that is found once, and no other', async () => {
     }),
     runs(40),
   )
+})
+
+describe('the queries of a page and its total', () => {
+  const search = readCallSearch(
+    { evaluation: 'fail' },
+    { orders: timeOrders, readCursor: () => undefined },
+    [],
+  )
+
+  /** 400 calls, of which one in twenty failed. */
+  async function mint() {
+    const { projectId } = await service.mintProject()
+    const calls = Array.from({ length: 400 }, (_, n) => {
+      return { id: `${n}`, createdAt: iso(n), evaluation: n % 20 === 0 ? 'fail' : 'success' }
+    })
+    await putCalls(service.services, projectId, calls)
+    return projectId
+  }
+
+  const queries: SQL[] = []
+  const db = recording(service.services.database.readInBackground, queries)
+  const { read } = service.services.database
+  const limits = { listed: 10_000, slices: { first: 10, most: 10 } }
+  const finderOf = (projectId: number, search: CallSearch) =>
+    new CallFinder(db, projectId, search, { limits, read })
+
+  /** How many queries `ask` takes. */
+  async function queriesOf(ask: () => Promise<void>): Promise<number> {
+    const before = queries.length
+    await ask()
+    return queries.length - before
+  }
+
+  test('look through the calls once', async () => {
+    const counting = finderOf(await mint(), search)
+    const counted = await queriesOf(async () => expect(await counting.count()).toBe(20))
+    const paging = finderOf(await mint(), search)
+    const paged = await queriesOf(async () => {
+      expect(await paging.places(8)).toHaveLength(8)
+      expect(await paging.count()).toBe(20)
+    })
+    expect(paged).toBeLessThanOrEqual(counted + 2)
+    const last = finderOf(await mint(), search)
+    expect(await last.places(5, { offset: 18 })).toHaveLength(2)
+    expect(await queriesOf(async () => expect(await last.count()).toBe(20))).toBe(0)
+  })
+
+  test('count anew only once something has changed', async () => {
+    const projectId = await mint()
+    const count = (calls: number) =>
+      queriesOf(async () => expect(await finderOf(projectId, search).count()).toBe(calls))
+    const first = await count(20)
+    expect(await count(20)).toBe(0)
+    await putCalls(service.services, projectId, [{ id: '1', evaluation: 'fail' }])
+    expect(await count(21)).toBe(first)
+    expect(await count(21)).toBe(0)
+  })
+
+  test('are one for a word that few calls have', async () => {
+    const projectId = await mint()
+    await putCalls(service.services, projectId, [
+      { id: '7', summary: 'Rarely' },
+      { id: '9', summary: 'rare' },
+    ])
+    await service.services.wordBacklog.finish()
+    for (const [conditions, ids] of [
+      [[], ['9', '7']],
+      [[hasId(['9'])], ['9']],
+    ] as const) {
+      const words = [readWordQuery('rare') ?? []].flat()
+      const finder = finderOf(projectId, { conditions, words, order: newestFirst })
+      const ask = async () => {
+        expect((await finder.places(5)).map(({ id }) => id)).toEqual([...ids])
+        expect(await finder.count()).toBe(ids.length)
+      }
+      expect(await queriesOf(ask)).toBe(1)
+    }
+  })
+
+  test('are one without filters, however many calls there are', async () => {
+    const all = finderOf(await mint(), { conditions: [], order: newestFirst })
+    expect(await queriesOf(async () => expect(await all.places(50)).toHaveLength(50))).toBe(1)
+  })
 })

@@ -46,6 +46,16 @@ async function putCall(project: TestProject, id: string, change: CallChange, sta
   return await answer.json()
 }
 
+function putMinimal(
+  project: TestProject,
+  id: string,
+  change: CallChange,
+  prefer = 'return=minimal',
+): Promise<Response> {
+  const headers = { 'content-type': 'application/json', prefer }
+  return project.fetch(`/ingest/calls/${id}`, { method: 'PUT', body: JSON.stringify(change), headers })
+}
+
 async function getCall(project: TestProject, id: string): Promise<Call> {
   const answer = await project.fetch(`/v1/calls/${id}`)
   expect(answer.status).toBe(200)
@@ -174,6 +184,76 @@ describe('PUT /ingest/calls/:id', () => {
     expect(await metadataOf(project)).toEqual([JSON.stringify({ marker, deep: [{ marker }] })])
     await put(project, 'call-1', { metadata: null })
     expect(await metadataOf(project)).toEqual([])
+  })
+})
+
+describe('Prefer: return=minimal', () => {
+  const times = { createdAt: '2026-01-31T09:30:00.000Z', updatedAt: '2026-01-31T09:31:00.000Z' }
+
+  test('is 201 for a new call, then 204, without a body, and stores what the same requests store without it', async () => {
+    const [project, other] = [await service.mintProject(), await service.mintProject()]
+    const changes: [CallChange, number][] = [
+      [{ ...times, transcript: numbered(2) }, 201],
+      [
+        { appendTranscript: { at: 2, turns: numbered(4).slice(2) }, updatedAt: '2026-01-31T09:32:00.000Z' },
+        204,
+      ],
+      [{ summary: 'Moved the booking', updatedAt: '2026-01-31T09:33:00.000Z' }, 204],
+      [{ status: 'completed', metadata: { a: 1 }, updatedAt: '2026-01-31T09:34:00.000Z' }, 204],
+    ]
+    for (const [change, status] of changes) {
+      const answer = await putMinimal(project, 'a', change)
+      const { headers } = answer
+      expect([answer.status, await answer.text(), headers.get('content-type')]).toEqual([status, '', null])
+      expect(headers.get('preference-applied')).toBe('return=minimal')
+      expect(headers.get('location')).toBe(status === 201 ? '/v1/calls/a' : null)
+      await putCall(other, 'a', change)
+      const read = async (one: TestProject) => await (await one.fetch('/v1/calls/a')).text()
+      expect(await read(project)).toBe(await read(other))
+    }
+    const before = await changeSeqOf(project)
+    const { updatedAt: _, ...turns } = changes[1]?.[0] ?? {}
+    for (const change of [changes[3]?.[0] ?? {}, turns])
+      expect((await putMinimal(project, 'a', change)).status).toBe(204)
+    expect(await changeSeqOf(project)).toBe(before)
+  })
+
+  test('is read as RFC 7240 writes it, and anything else is answered with the call', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'a', {})
+    const statusOf = async (prefer: string) => (await putMinimal(project, 'a', {}, prefer)).status
+    for (const prefer of [
+      'handling=strict, Return=minimal',
+      'return = "minimal"; x=1',
+      'wait=1,return=minimal',
+    ])
+      expect([prefer, await statusOf(prefer)]).toEqual([prefer, 204])
+    for (const prefer of [
+      'return=representation',
+      'return=minimalist',
+      'x=return=minimal',
+      'handling=strict',
+    ])
+      expect([prefer, await statusOf(prefer)]).toEqual([prefer, 200])
+    const strict = await putMinimal(
+      project,
+      'a',
+      { sumary: 'x' } as CallChange,
+      'return=minimal, handling=strict',
+    )
+    await expectProblem(strict, 'invalid_request')
+  })
+
+  test('changes no error: 400, 409 and 410 are told as always', async () => {
+    const project = await service.mintProject()
+    await putCall(project, 'a', { transcript: numbered(2) })
+    const gap = await putMinimal(project, 'a', { appendTranscript: { at: 3, turns: numbered(1) } })
+    expect(gap.headers.get('preference-applied')).toBe(null)
+    await expectProblem(gap, 'transcript_gap', 'Transcript does not continue')
+    await expectProblem(await putMinimal(project, 'a', { duration: -1 }), 'invalid_request')
+    await project.fetch('/v1/calls/a', { method: 'DELETE' })
+    const gone = await putMinimal(project, 'a', { appendTranscript: { at: 2, turns: numbered(1) } })
+    await expectProblem(gone, 'call_was_deleted', 'Call was deleted')
   })
 })
 
@@ -655,7 +735,8 @@ describe('long calls', () => {
 
   test('whose answers nobody reads are refused in the end, and nothing is written of what is refused', async () => {
     const project = await service.mintProject()
-    await putCall(project, 'unread', { callAnalysis: { text: 'x'.repeat(7_000_000) } }, 201)
+    const transcript = numbered(1)
+    await putCall(project, 'unread', { transcript, callAnalysis: { text: 'x'.repeat(7_000_000) } }, 201)
     const body = JSON.stringify({ evaluation: 'success' })
     const unread: Awaited<ReturnType<typeof opened>>[] = []
     let [refused] = [await put(project, 'unread', {})]
@@ -671,6 +752,9 @@ describe('long calls', () => {
     }
     const { detail } = await expectProblem(refused, 'unavailable')
     expect(detail).toEndWith('Nothing was written.')
+    const appendTranscript = { at: 1, turns: numbered(2).slice(1) }
+    expect((await put(project, 'unread', { appendTranscript })).status).toBe(503)
+    expect((await putMinimal(project, 'unread', { appendTranscript })).status).toBe(204)
     for (const { socket } of unread) socket.destroy()
   })
 })

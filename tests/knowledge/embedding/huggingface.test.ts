@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { EmbeddingError } from '../../../src/knowledge/embedding/embedder.ts'
-import { HuggingFaceEmbedder, type HuggingFaceOptions } from '../../../src/knowledge/embedding/huggingface.ts'
+import { RemoteEmbedder, type RemoteOptions } from '../../../src/knowledge/embedding/remote.ts'
 import {
   type FakeEmbeddings,
   fakeTokenVectors,
@@ -23,9 +23,10 @@ beforeEach(async () => {
 })
 afterEach(() => fake.stop())
 
-function embedderWith(options: Partial<HuggingFaceOptions> = {}) {
+function embedderWith(options: Partial<RemoteOptions> = {}) {
   const observe = (outcome: (typeof outcomes)[number]) => void outcomes.push(outcome)
-  return new HuggingFaceEmbedder({
+  return new RemoteEmbedder({
+    format: 'huggingface',
     model: mini,
     endpoint: fake.url,
     token,

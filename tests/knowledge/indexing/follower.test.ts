@@ -17,7 +17,13 @@ const rebuilt: number[] = []
 
 const service = await startService({ env: { ERASE_WITHIN_MS: '1000' } })
 const { index } = service.services
-const { rebuild } = index
+const { follow, rebuild } = index
+/** Projects whose index was compared with their rows. */
+const followed: number[] = []
+index.follow = (projectId, version) => {
+  followed.push(projectId)
+  return follow.call(index, projectId, version)
+}
 index.rebuild = (projectId) => {
   rebuilt.push(projectId)
   return rebuild.call(index, projectId)
@@ -73,6 +79,13 @@ describe('what another process writes', () => {
     const made = { ...project, fetch: withKey(project, key) }
     await until(async () => (await isFoundByVector(made, 'Of a new project', 'New')) === true)
   })
+})
+
+test('a new project has no index to follow until it has knowledge', async () => {
+  const [bare, other] = [await service.mintProject(), await service.mintProject()]
+  await create(other, 'First', 'What is followed after both projects are known.')
+  await until(() => followed.includes(other.projectId))
+  expect(followed).not.toContain(bare.projectId)
 })
 
 describe('a request for a rebuild', () => {

@@ -8,7 +8,7 @@ import { embeddedText } from '../../../src/knowledge/chunking/chunk.ts'
 import { toChunkRows } from '../../../src/knowledge/chunking/chunk-rows.ts'
 import { createBuiltinEmbedder } from '../../../src/knowledge/embedding/builtin.ts'
 import { type Embedder, EmbeddingError } from '../../../src/knowledge/embedding/embedder.ts'
-import { HuggingFaceEmbedder } from '../../../src/knowledge/embedding/huggingface.ts'
+import { RemoteEmbedder } from '../../../src/knowledge/embedding/remote.ts'
 import { Indexer } from '../../../src/knowledge/indexing/indexer.ts'
 import { Knowledge } from '../../../src/knowledge/knowledge.ts'
 import { stemOf } from '../../../src/text/words.ts'
@@ -592,7 +592,8 @@ async function newProject(): Promise<number> {
 
 function huggingFace({ timeoutMs = 300 } = {}): Embedder {
   const model = 'BAAI/bge-small-en-v1.5'
-  return new HuggingFaceEmbedder({
+  return new RemoteEmbedder({
+    format: 'huggingface',
     model,
     endpoint: fake.url,
     token: null,

@@ -115,4 +115,22 @@ describe('callbook doctor', () => {
       advice: expect.stringContaining('HF_TOKEN'),
     })
   })
+
+  test('--embedding asks the provider once, and says nothing else than its dimensions and milliseconds', async () => {
+    const provider = await startFakeEmbeddings({ dimensions: 96 })
+    const callbook = await new CommandLine().withDatabase()
+    const env = {
+      EMBEDDING_PROVIDER: '',
+      EMBEDDING_ENDPOINT: `${provider.url}/v1`,
+      EMBEDDING_MODEL: 'nomic-embed-text',
+    }
+    const { value } = await callbook.json(['doctor', '--embedding'], { env })
+    const detail = expect.stringMatching(/\/v1\/embeddings answered 96 dimensions in \d+ ms$/)
+    expect(value).toEqual([{ check: 'embedding', ok: true, detail, advice: null }])
+    expect(provider.requests).toHaveLength(1)
+    provider.always({ status: 401 })
+    const refused = await callbook.run(['doctor', '--embedding'], { env })
+    expect(refused.code).toBe(1)
+    expect(refused.out).toContain('EMBEDDING_TOKEN')
+  })
 })

@@ -1,9 +1,12 @@
 import { Button } from '@mantine/core'
 import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { api, unwrap } from '../../api.ts'
 import { PageButton, PageLink } from '../../components/links.tsx'
-import { useProject } from '../../session.ts'
+import { Problem } from '../../components/problem.tsx'
+import { sessionQuery, useProject } from '../../session.ts'
 import { facetsQuery, newestCallQuery } from '../calls/call-queries.ts'
 import { knowledgeQuery } from '../overview/overview-queries.ts'
 import { keysQuery } from '../settings/key-queries.ts'
@@ -43,6 +46,7 @@ function Steps({ hasCall, hasItem, hasAgent }: Record<'hasCall' | 'hasItem' | 'h
   return (
     <section className={classes.steps} aria-labelledby="first-steps">
       <h2 id="first-steps">First steps</h2>
+      {isOwner && <Example />}
       <ol>
         <Step
           isDone={hasCall}
@@ -96,6 +100,30 @@ function Steps({ hasCall, hasItem, hasAgent }: Record<'hasCall' | 'hasItem' | 'h
       </ol>
       {key.dialog}
     </section>
+  )
+}
+
+/** Opens the project of examples, which is made the first time. */
+function Example() {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => unwrap(api.demo.post({})),
+    onSuccess: async ({ id: project }) => {
+      await queryClient.refetchQueries(sessionQuery)
+      await navigate({ to: '/p/$project/overview', params: { project } })
+    },
+  })
+  return (
+    <div className={classes.example}>
+      <p className="cb-dimmed">
+        Or look around first, in a project with a month of calls, sound, knowledge, an alert and reviews.
+      </p>
+      <Button size="xs" variant="default" loading={isPending} onClick={() => mutate()}>
+        Fill with an example
+      </Button>
+      {error && <Problem error={error} />}
+    </div>
   )
 }
 

@@ -1,21 +1,22 @@
-import { Popover, Skeleton, UnstyledButton } from '@mantine/core'
+import { UnstyledButton } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy } from 'react'
 import { plusDays } from '../../components/dates.ts'
+import { ButtonWithPopup } from '../../components/popup.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import classes from './overview.module.css'
 import { choiceOf, type OverviewSearch, overviewSearch, periodChoices } from './overview-search.ts'
 
-const Calendar = lazy(() => import('../../components/calendar.tsx'))
+const loadPopover = () => import('./period-popover.tsx')
+const PeriodPopover = lazy(loadPopover)
 
 /** Chooses yesterday, the last days, or a range in a calendar. */
 export function PeriodPicker({ search }: { search: OverviewSearch }) {
   const project = useProject()
   const navigate = useNavigate()
   const dates = useDates()
-  const [isOpen, setIsOpen] = useState(false)
   const today = dates.dayOf(Date.now())
   const yesterday = plusDays(today, -1)
   const isYesterday = search.from === yesterday && search.to === yesterday
@@ -25,7 +26,6 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
     ...periodChoices.map((days) => ({ name: String(days), label: `${days} days`, period: { days } })),
   ]
   const choose = (from: string, to: string) => {
-    setIsOpen(false)
     void navigate({
       to: '/p/$project/overview',
       params: { project: project.id },
@@ -47,28 +47,25 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
           {label}
         </Link>
       ))}
-      <Popover opened={isOpen} onChange={setIsOpen} position="bottom-end" trapFocus returnFocus>
-        <Popover.Target>
-          <UnstyledButton
-            className={classes.periodChoice}
-            data-chosen={chosen === 'custom' || undefined}
-            onClick={() => setIsOpen(!isOpen)}
-          >
+      <ButtonWithPopup
+        kind="dialog"
+        load={loadPopover}
+        button={
+          <UnstyledButton className={classes.periodChoice} data-chosen={chosen === 'custom' || undefined}>
             <IconCalendar size={14} stroke={1.8} aria-hidden />
             Custom
           </UnstyledButton>
-        </Popover.Target>
-        <Popover.Dropdown>
-          <Suspense fallback={<Skeleton width={252} height={288} />}>
-            <Calendar
-              of="two"
-              days={[search.from ?? null, search.to ?? null]}
-              onChoose={choose}
-              today={today}
-            />
-          </Suspense>
-        </Popover.Dropdown>
-      </Popover>
+        }
+      >
+        {(popup) => (
+          <PeriodPopover
+            {...popup}
+            days={[search.from ?? null, search.to ?? null]}
+            onChoose={choose}
+            today={today}
+          />
+        )}
+      </ButtonWithPopup>
     </nav>
   )
 }

@@ -1,9 +1,7 @@
-import type { CallChange, CallDetailsUpdate } from '../../src/calls/schemas.ts'
-import { createRandom } from '../random.ts'
+import type { CallChange, CallDetailsUpdate } from '../calls/schemas.ts'
 import practice from './practice.json' with { type: 'json' }
 
 const dayMs = 86_400_000
-const days = 58
 const called = '+15555640100'
 /** Each kind of call, how often it comes, and what is said; `{…}` is filled in. */
 const { kinds } = practice
@@ -20,9 +18,22 @@ const names = [
   'Ken Mori',
 ]
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday']
-const agents = [
-  { id: 'agent_front_desk', name: 'Front desk' },
-  { id: 'agent_reminders', name: 'Reminders' },
+const frontDesk = { id: 'agent_front_desk', name: 'Front desk' }
+const reminders = { id: 'agent_reminders', name: 'Reminders', version: 'r1' }
+/** A version of the front desk: since how many days ago it answers, how fast, and how often it fails beside what comes anyway. */
+interface AgentVersion {
+  version: string
+  sinceDays: number
+  latencyMs: number
+  failsMore: number
+}
+
+const oldest = { version: 'v1', sinceDays: Number.POSITIVE_INFINITY, latencyMs: 640, failsMore: 0 }
+/** The newest first. The second one was a mistake. */
+const versions: AgentVersion[] = [
+  { version: 'v3', sinceDays: 9, latencyMs: 520, failsMore: 0 },
+  { version: 'v2', sinceDays: 19, latencyMs: 890, failsMore: 0.15 },
+  oldest,
 ]
 const sources = ['vapi', 'retell', 'elevenlabs']
 
@@ -33,26 +44,33 @@ export interface MadeCall {
   source: string
 }
 
-/** Two months of calls of a dental practice. Only the dates differ between runs; a few calls are live. */
-export function madeCalls(now: number): MadeCall[] {
-  const random = createRandom(19)
+/**
+ * The calls of a dental practice, the oldest first. Only the dates differ between runs; the last three are live.
+ * @param days of how many days, some ten calls each
+ */
+export function madeCalls(now: number, days: number): MadeCall[] {
+  const random = randomFrom(19)
   const pick = <Value>(values: readonly Value[]) => values[Math.floor(random() * values.length)] as Value
+  const failing = kinds.find(({ evaluation }) => evaluation === 'fail') as Kind
   const bag = kinds.flatMap((kind) => Array.from({ length: kind.weight }, () => kind))
   const calls: MadeCall[] = []
-  for (let day = days; day >= 0; day--) {
+  for (let day = days - 1; day >= 0; day--) {
     const midnight = Math.floor((now - day * dayMs) / dayMs) * dayMs
     const isWeekend = [0, 6].includes(new Date(midnight).getUTCDay())
     const count = isWeekend ? 2 + Math.floor(random() * 3) : 9 + Math.floor(random() * 9)
     for (let n = 0; n < count; n++) {
       const at = midnight + (8 + random() * 10) * 3_600_000
       if (at > now - 600_000) continue
-      calls.push(madeCall(`call-${1_000 + calls.length}`, pick(bag), at, { random, pick }))
+      const daysAgo = (now - at) / dayMs
+      const kind = random() < versionAt(daysAgo).failsMore ? failing : pick(bag)
+      calls.push(madeCall(`call-${1_000 + calls.length}`, kind, at, { random, pick, daysAgo }))
     }
   }
   const live = [40, 95, 210].map((seconds, at) => {
     const { call, ...made } = madeCall(`call-live-${at + 1}`, kinds[at] as Kind, now - seconds * 1_000, {
       random,
       pick,
+      daysAgo: 0,
     })
     const { evaluation, endedReason, summary, duration, ...open } = call
     return {
@@ -63,12 +81,26 @@ export function madeCalls(now: number): MadeCall[] {
   return [...calls, ...live]
 }
 
-function madeCall(
-  id: string,
-  kind: Kind,
-  at: number,
-  { random, pick }: { random: () => number; pick: <Value>(values: readonly Value[]) => Value },
-): MadeCall {
+function versionAt(daysAgo: number): AgentVersion {
+  return versions.find(({ sinceDays }) => daysAgo < sinceDays) ?? oldest
+}
+
+interface Making {
+  random: () => number
+  pick: <Value>(values: readonly Value[]) => Value
+  daysAgo: number
+}
+
+/** Numbers from 0 to 1, the same for the same seed (Park and Miller). */
+function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 16_807) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+}
+
+function madeCall(id: string, kind: Kind, at: number, { random, pick, daysAgo }: Making): MadeCall {
   const words: Record<string, string> = { name: pick(names), day: pick(weekdays) }
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, word: string) => words[word] ?? word)
   const transcript = kind.lines.map((line) => ({
@@ -99,13 +131,14 @@ function madeCall(
       ]
     : []
   const source = pick(sources)
-  const agent = kind.intent === 'reminder' ? agents[1] : agents[0]
+  const { version, latencyMs } = versionAt(daysAgo)
+  const isReminder = kind.intent === 'reminder'
   return {
     id,
     source,
     call: {
       status: 'completed',
-      duration: Math.round(clock + random() * 90),
+      duration: Math.round(clock + 2 + 90 * random() ** 5),
       summary: fill(kind.summary),
       evaluation: kind.evaluation,
       endedReason: kind.endedReason,
@@ -120,11 +153,11 @@ function madeCall(
       transcript,
       createdAt: new Date(at).toISOString(),
       details: {
-        ...(agent ? { agent: { ...agent, version: 'v3' } } : {}),
-        direction: kind.intent === 'reminder' ? 'outbound' : 'inbound',
+        agent: isReminder ? reminders : { ...frontDesk, version },
+        direction: isReminder ? 'outbound' : 'inbound',
         costUsd: Math.round(clock * 12) / 10_000,
         ...costsOf(clock),
-        latencyMs: 520 + Math.floor(random() * 300),
+        latencyMs: latencyMs + Math.floor(random() * 300),
         timeline: [...timeline, ...tool].sort((a, b) => a.atSeconds - b.atSeconds),
         metadata: { campaign: source },
       },
@@ -146,7 +179,6 @@ function costsOf(seconds: number): Pick<CallDetailsUpdate, 'costParts' | 'usage'
         kind: 'llm',
         provider: 'openai',
         model: 'gpt-4o',
-
         inputTokens: Math.round(seconds * 70),
         cachedTokens: Math.round(seconds * 50),
         outputTokens: 310,

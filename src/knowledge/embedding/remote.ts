@@ -2,14 +2,15 @@ import { chunkerVersion } from '../chunking/chunk.ts'
 import { Circuit, type CircuitOptions } from './circuit.ts'
 import type { Embedder, EmbeddingKind } from './embedder.ts'
 import { RequestFailure } from './failures.ts'
-import { type FeatureExtraction, featureExtraction } from './feature-extraction.ts'
-import { type ModelTraits, prepareInput, traitsOf } from './models.ts'
+import { type EmbeddingFormat, type EmbeddingServer, embeddingServer } from './formats.ts'
+import { type ModelTraits, prepareInput, traitsOf, traitsOfName } from './models.ts'
 import { readVectors } from './pooling.ts'
 
-export interface HuggingFaceOptions extends Partial<CircuitOptions> {
-  /** Model id on the Hugging Face hub, such as `BAAI/bge-small-en-v1.5`. */
+export interface RemoteOptions extends Partial<CircuitOptions> {
+  format: EmbeddingFormat
+  /** Model id on the Hugging Face hub, such as `BAAI/bge-small-en-v1.5`, or the server's name for it with `openai`. */
   model: string
-  /** URL of a dedicated endpoint or a text-embeddings-inference server; null for the hosted service. */
+  /** URL of an endpoint or a server; null for Hugging Face's hosted service. */
   endpoint: string | null
   token: string | null
   /** The vectors' length where it is known; otherwise the first answer tells it. */
@@ -29,33 +30,34 @@ const requestsMax = 8
 const quickShare = 0.25
 
 /**
- * Embeds by Hugging Face's feature-extraction task. Every answer is checked: `embed` gives good vectors or throws an
- * EmbeddingError. Throws when the model's id or the endpoint is not valid.
+ * Embeds on a server, by Hugging Face's feature-extraction task or in OpenAI's format. Every answer is checked: `embed`
+ * gives good vectors or throws an EmbeddingError. Throws when the model's id or the endpoint is not valid.
  */
-export class HuggingFaceEmbedder implements Embedder {
+export class RemoteEmbedder implements Embedder {
   readonly space: string
   readonly destination: string
   readonly isLexical = false
   readonly #traits: ModelTraits
-  readonly #extraction: FeatureExtraction
+  readonly #server: EmbeddingServer
   readonly #circuit: Circuit
   readonly #batchSize: BatchSize
   readonly #atOnce = new RequestsAtOnce()
-  readonly #observe: HuggingFaceOptions['observe']
+  readonly #observe: RemoteOptions['observe']
   #dimensions: number | null
 
-  constructor(options: HuggingFaceOptions) {
+  constructor(options: RemoteOptions) {
     const {
+      format,
       model,
       timeoutMs = 15_000,
       concurrency = requestsMax,
       restMs = 10_000,
       retryDelayMsMin = 250,
     } = options
-    this.space = spaceOf(model)
-    this.#traits = traitsOf(model)
-    this.#extraction = featureExtraction({ ...options, fetch: options.fetch ?? fetch, timeoutMs })
-    this.destination = this.#extraction.destination
+    this.space = spaceOf(format, model)
+    this.#traits = traits[format](model)
+    this.#server = embeddingServer({ ...options, fetch: options.fetch ?? fetch, timeoutMs })
+    this.destination = this.#server.destination
     this.#circuit = new Circuit({ concurrency, restMs, retryDelayMsMin })
     this.#batchSize = new BatchSize({ max: batchTextsMax, timeoutMs })
     this.#observe = options.observe
@@ -117,7 +119,7 @@ export class HuggingFaceEmbedder implements Embedder {
     const report = (error: string | null) =>
       this.#observe?.({ durationMs: performance.now() - startedAt, texts: inputs.length, error })
     try {
-      const answer = await this.#extraction.request(inputs, signal)
+      const answer = await this.#server.request(inputs, signal)
       const expected = { count: inputs.length, pooling: this.#traits.pooling, dimensions: this.#dimensions }
       const vectors = readVectors(answer, expected)
       this.#dimensions ??= vectors[0]?.length ?? null
@@ -192,7 +194,13 @@ class RequestsAtOnce {
 }
 
 /** The embedding space of a model's vectors. Throws if the model's id is not valid. */
-export function spaceOf(model: string): string {
-  const { prefixes, pooling } = traitsOf(model)
-  return `huggingface:${model}:main/${prefixes}/${pooling}/normalised:chunks-v${chunkerVersion}`
+export function spaceOf(format: EmbeddingFormat, model: string): string {
+  const { prefixes, pooling } = traits[format](model)
+  const revision = format === 'huggingface' ? `main/${prefixes}/${pooling}` : prefixes
+  return `${format}:${model}:${revision}/normalised:chunks-v${chunkerVersion}`
 }
+
+const traits = { huggingface: traitsOf, openai: traitsOfName } satisfies Record<
+  EmbeddingFormat,
+  (model: string) => ModelTraits
+>

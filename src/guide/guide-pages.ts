@@ -1,0 +1,27 @@
+/** The guide's pages, in reading order. */
+export const guidePages = [
+  'agents',
+  'sources',
+  'opentelemetry',
+  'recordings',
+  'analysis',
+  'files',
+  'finding',
+  'metrics',
+  'knowledge',
+  'changes',
+  'clients',
+  'webhooks',
+  'alerts',
+  'command-line',
+  'deployment',
+  'settings',
+  'operating',
+  'replicas',
+  'decisions',
+  'figures',
+  'security',
+  'single-sign-on',
+  'privacy',
+] as const
+export const guidePath = '/docs/guide'
