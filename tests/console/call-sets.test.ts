@@ -138,6 +138,9 @@ describe('the calls of a list', () => {
     expect((await people.owner.send('POST', reviewsOf(project), change)).status).toBe(200)
     const exported = await people.owner.fetch(`/projects/${project.id}/exports/calls.jsonl?set=${all.id}`)
     expect((await exported.text()).match(/"id"/g)).toHaveLength(1_000)
+    const removal = await people.owner.send('DELETE', `/projects/${project.id}/calls`, { ids: all.ids })
+    expect((await removal.json()).deleted).toHaveLength(1_000)
+    expect((await idsIn(project, '')).toSorted()).toEqual(['f500', 's500'])
   })
 
   test('take the place of the oldest selection, and are there for a day', async () => {
