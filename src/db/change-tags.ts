@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
+import type { ReadDatabase } from './reader.ts'
 import type { RecordHash } from './record-hash.ts'
 import { projects } from './schema.ts'
 import { preparedQueries, type StoreOf } from './store.ts'
@@ -47,7 +48,11 @@ export class ChangeTags {
    * the client ask again.
    */
   async ofProject(projectId: number): Promise<string> {
-    const row = await queries(this.#options.store(projectId).read).changeSeq.get({ projectId })
-    return this.of(projectId, row?.changeSeq ?? 0)
+    return this.of(projectId, await readChangeSeq(this.#options.store(projectId).read, projectId))
   }
+}
+
+/** The number of a project's last change. */
+export async function readChangeSeq(read: ReadDatabase, projectId: number): Promise<number> {
+  return (await queries(read).changeSeq.get({ projectId }))?.changeSeq ?? 0
 }

@@ -1,8 +1,7 @@
-import { eq, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { Core } from '../../core/core.ts'
-import { projects } from '../../db/schema.ts'
-import { preparedQueries, readRows } from '../../db/store.ts'
+import { readChangeSeq } from '../../db/change-tags.ts'
+import { readRows } from '../../db/store.ts'
 import { Thread } from '../../threads/thread.ts'
 import type { Scan } from '../finding/scan.ts'
 import { answerAll, type PassOptions } from './pass.ts'
@@ -22,14 +21,6 @@ const oldMsMax = 10_000
 /** How old an answer from a server may be, where its calls would hold up the server's other work. */
 const oldFromServerMsMax = 60_000
 const callsOfServerDefault = 100_000
-
-const queries = preparedQueries((db) => ({
-  changeSeq: db
-    .select({ changeSeq: projects.changeSeq })
-    .from(projects)
-    .where(eq(projects.id, sql.placeholder('projectId')))
-    .prepare(),
-}))
 
 interface Asked {
   name: string
@@ -106,9 +97,8 @@ export class Passes {
     await this.#thread.close()
   }
 
-  async #changeSeq(projectId: number): Promise<number> {
-    const row = await queries(this.#core.store(projectId).read).changeSeq.get({ projectId })
-    return row?.changeSeq ?? 0
+  #changeSeq(projectId: number): Promise<number> {
+    return readChangeSeq(this.#core.store(projectId).read, projectId)
   }
 
   #enqueue(of: string, scan: Scan, name: string, question: Question): Promise<Answer> {
