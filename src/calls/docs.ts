@@ -236,6 +236,7 @@ export const ingestCall = {
     [
       'invalid_request',
       'transcript_gap',
+      'timeline_gap',
       'call_was_deleted',
       'payload_too_large',
       'unsupported_media_type',

@@ -10,7 +10,8 @@ type FilterDefinition = { name: string } & (
   | { kind: 'given' }
   /** A value that `calls.value_list` has under the filter's name, or `none`. Without choices, those in use are suggested. */
   | { kind: 'listed'; choices?: readonly string[] }
-  | { kind: 'flag'; column: Column; choices: typeof trueOrFalse }
+  /** `none` is where it is not known. */
+  | { kind: 'flag'; column: Column; choices: readonly ['true', 'false', 'none'] }
   /** Whether a person's review has the mark. */
   | { kind: 'mark'; choices: typeof trueOrFalse }
   /** ISO 8601 times or dates: at or after, and before. */
@@ -35,7 +36,7 @@ const trueOrFalse = ['true', 'false'] as const
 export const callFilters = [
   { name: 'status', kind: 'choice', column: 'status', choices: ['live', 'completed'] },
   { name: 'evaluation', kind: 'value', column: 'evaluation' },
-  { name: 'isEngaged', kind: 'flag', column: 'isEngaged', choices: trueOrFalse },
+  { name: 'isEngaged', kind: 'flag', column: 'isEngaged', choices: ['true', 'false', 'none'] },
   { name: 'from', kind: 'since', column: 'createdAt' },
   { name: 'to', kind: 'before', column: 'createdAt' },
   { name: 'completedFrom', kind: 'since', column: 'completedAt' },

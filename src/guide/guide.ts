@@ -8,6 +8,7 @@ import { foldText, stemOf } from '../text/words.ts'
 export const guidePages = [
   'agents',
   'sources',
+  'own-code',
   'opentelemetry',
   'recordings',
   'analysis',

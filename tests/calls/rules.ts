@@ -34,6 +34,8 @@ export interface KnownCall {
   details: CallDetails
   /** Null, or left out, for a call that is not known to be completed. */
   completedAt?: string | null
+  /** False where nobody has said whether the caller was engaged, and nothing tells. */
+  isEngagementKnown?: boolean
 }
 
 const mergedFields = ['duration', 'summary', 'evaluation', 'endedReason', 'isEngaged', 'transcript'] as const
@@ -95,7 +97,8 @@ const meanings: Record<string, Meets> = {
   status: ({ call }, values) => values.includes(call.status),
   evaluation: (known, values) => isAny([evaluationOf(known)], values),
   endedReason: ({ call }, values) => isAny([call.endedReason], values),
-  isEngaged: ({ call }, values) => isMarked(call.isEngaged, values),
+  isEngaged: ({ call, isEngagementKnown = true }, values) =>
+    isAny([isEngagementKnown ? String(call.isEngaged) : null], values),
   from: ({ call }, [time = '']) => call.createdAt >= time,
   to: ({ call }, [time = '']) => call.createdAt < time,
   completedFrom: ({ completedAt }, [time = '']) => typeof completedAt === 'string' && completedAt >= time,

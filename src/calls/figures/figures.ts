@@ -3,7 +3,7 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { invalidRequest } from '../../errors.ts'
 import { analysisPrefix, noValue } from '../filters.ts'
 import type { CallQuery, CallSearch } from '../finding/call-query.ts'
-import { meaningsOf } from '../finding/call-values.ts'
+import { flagText, meaningsOf } from '../finding/call-values.ts'
 import { toMemberCondition } from '../finding/conditions.ts'
 import { FoundPages } from '../finding/found-pages.ts'
 import { readSearchBox } from '../finding/search-box.ts'
@@ -217,7 +217,7 @@ function groupingOf(by: GroupedBy, zone: string): Grouping {
     case 'evaluation':
       return { kind: 'value', column: 'calls.evaluation' }
     case 'isEngaged':
-      return { kind: 'value', column: `iif(calls.is_engaged, 'true', 'false')` }
+      return { kind: 'value', column: flagText('is_engaged') }
     case 'agentId':
       return { kind: 'value', column: 'calls.agent_id', entries: 'otherAgentId' }
     case 'label':

@@ -1,5 +1,5 @@
 import { isNull, or, type SQL, sql } from 'drizzle-orm'
-import { calls } from '../../db/schema.ts'
+import { calls, unknownEngagement } from '../../db/schema.ts'
 import { readInstant } from '../../text/instant.ts'
 import { type CallFilter, criterionPrefix, noValue, prefixOf, verdicts } from '../filters.ts'
 import {
@@ -53,7 +53,7 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
       const { choices, kind } = filter
       if (!areAmong(choices, values)) return oneOf(choices)
       if (kind === 'mark') return marked(anyOf([markValue(filter.name)]), values)
-      return anyValue(filter, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
+      return anyValue(filter, kind === 'flag' ? values.map(flagOf) : values)
     }
     case 'value': {
       const texts = values.map((value) => (value === noValue ? null : headText(value)))
@@ -81,6 +81,10 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
     default:
       return toBound(filter, values)
   }
+}
+
+function flagOf(value: string): number {
+  return value === noValue ? unknownEngagement : Number(value === 'true')
 }
 
 /** @param name `analysis.` and the key, or `criterion.` and the id. @returns a string that says what is wrong with a value */

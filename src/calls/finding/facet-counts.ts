@@ -5,6 +5,7 @@ import type { Figures } from '../figures/figures.ts'
 import type { Grouping } from '../figures/question.ts'
 import { type CallFilter, callFilters, noValue } from '../filters.ts'
 import type { CallQuery } from './call-query.ts'
+import { flagText } from './call-values.ts'
 import { readSearchBox } from './search-box.ts'
 
 /** How many calls have each value of a filter, as text. */
@@ -39,7 +40,7 @@ function groupingOf(filter: CallFilter): Grouping | null {
     case 'value':
       return { kind: 'value', column: `calls.${calls[filter.column].name}` }
     case 'flag':
-      return { kind: 'value', column: `iif(calls.${calls[filter.column].name}, 'true', 'false')` }
+      return { kind: 'value', column: flagText(calls[filter.column].name) }
     case 'listed':
     case 'given':
     case 'mark':
