@@ -17,6 +17,7 @@ import {
   callFilters,
   criterionPrefix,
   type FilterName,
+  metadataPrefix,
   takesSeveral,
   verdicts,
 } from './filters.ts'
@@ -115,6 +116,12 @@ export const filterParameters = [
     'A string, number or boolean under any KEY at the top level of `callAnalysis` (its first 200 count).',
     oneOfSeveral,
     'billing',
+  ),
+  listParameter(
+    `${metadataPrefix}KEY`,
+    'A string of up to 100 characters, a number or a boolean under any KEY at the top level of `metadata` (the first 32 such keys count).',
+    oneOfSeveral,
+    'acme',
   ),
   listParameter(
     `${criterionPrefix}ID`,

@@ -31,7 +31,7 @@ const trueOrFalse = ['true', 'false'] as const
 /**
  * The filters of a list of calls, in the order the console offers them. The query's parser, the SQL, the facets, the
  * OpenAPI document, the command line's options and the console's address and form are all made from this list, so the
- * page imports this file too. Beside them there are `analysis.KEY` and `criterion.ID`.
+ * page imports this file too. Beside them there are `analysis.KEY`, `metadata.KEY` and `criterion.ID`.
  */
 export const callFilters = [
   { name: 'status', kind: 'choice', column: 'status', choices: ['live', 'completed'] },
@@ -79,9 +79,11 @@ export const noValue = 'none'
 export const analysisPrefix = 'analysis.'
 /** Prefix of the id of a criterion of the project's rubric. */
 export const criterionPrefix = 'criterion.'
+/** Prefix of the name of a member of a call's metadata. */
+export const metadataPrefix = 'metadata.'
 export const verdicts = ['pass', 'fail', 'unknown'] as const
 
-const prefixes = [analysisPrefix, criterionPrefix] as const
+const prefixes = [analysisPrefix, criterionPrefix, metadataPrefix] as const
 
 /** The names of all filters; a `KEY` stands for any name. */
 export const filterNames: readonly string[] = [
