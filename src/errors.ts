@@ -15,6 +15,7 @@ export const errorStatus = {
   not_found: 404,
   method_not_allowed: 405,
   transcript_gap: 409,
+  timeline_gap: 409,
   call_on_hold: 409,
   call_is_live: 409,
   note_has_changed: 409,

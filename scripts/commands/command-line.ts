@@ -14,6 +14,7 @@ import { addPersonCommands } from './person.ts'
 import { addProjectCommands } from './project.ts'
 import { addRecordingCommands } from './recording.ts'
 import { addRubricCommands } from './rubric.ts'
+import { addSetupCommand } from './setup.ts'
 import type { Shell } from './shell.ts'
 import { addSourceCommands } from './source.ts'
 import { addWebhookCommands } from './webhook.ts'
@@ -60,5 +61,6 @@ export function commandLine(shell: Shell): Command {
   addBackupCommands(program, shell)
   addDemoCommand(program, shell)
   addDoctorCommand(program, shell)
+  addSetupCommand(program, shell)
   return program
 }

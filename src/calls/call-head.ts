@@ -1,16 +1,26 @@
 import { getTableColumns } from 'drizzle-orm'
-import { calls, type ReviewMarks } from '../db/schema.ts'
+import { calls, type ReviewMarks, unknownEngagement } from '../db/schema.ts'
 import { otherAgentsIn, readDetailsStart } from './finding/agent-names.ts'
 import { valuesOf } from './finding/call-values.ts'
 import { headText } from './finding/number-words.ts'
 import type { Call } from './schemas.ts'
+import { isEngagementKnown } from './writing/derive.ts'
 import { readAnalysis } from './writing/fills.ts'
 
 const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...columnsOfWrites } =
   getTableColumns(calls)
 const { documentChars, valueList, ...servedColumns } = columnsOfWrites
-const { occurredAt, createdOnArrival, engagementStated, completedAt, heardAt, costUsd, latencyMs, ...shown } =
-  servedColumns
+const {
+  occurredAt,
+  createdOnArrival,
+  engagementStated,
+  derived,
+  completedAt,
+  heardAt,
+  costUsd,
+  latencyMs,
+  ...shown
+} = servedColumns
 const { source, agentId, review, recording } = shown
 
 /**
@@ -24,6 +34,7 @@ export const unservedColumns = {
   occurredAt,
   createdOnArrival,
   engagementStated,
+  derived,
   completedAt,
   heardAt,
   source,
@@ -67,7 +78,7 @@ export function toHead({
     status: call.status,
     // A person's evaluation takes precedence over the platform's.
     evaluation: headText(review?.evaluation ?? call.evaluation),
-    isEngaged: call.isEngaged ? 1 : 0,
+    isEngaged: isEngagementKnown(unserved) ? Number(call.isEngaged) : unknownEngagement,
     duration: call.duration,
     callerNumber: headText(call.callerNumber),
     calledNumber: headText(call.calledNumber),

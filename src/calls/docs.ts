@@ -18,6 +18,7 @@ import {
   callFilters,
   criterionPrefix,
   type FilterName,
+  metadataPrefix,
   takesSeveral,
   verdicts,
 } from './filters.ts'
@@ -116,6 +117,12 @@ export const filterParameters = [
     'A string, number or boolean under any KEY at the top level of `callAnalysis` (its first 200 count).',
     oneOfSeveral,
     'billing',
+  ),
+  listParameter(
+    `${metadataPrefix}KEY`,
+    'A string of up to 100 characters, a number or a boolean under any KEY at the top level of `metadata` (the first 32 such keys count).',
+    oneOfSeveral,
+    'acme',
   ),
   listParameter(
     `${criterionPrefix}ID`,
@@ -254,6 +261,7 @@ export const ingestCall = {
     [
       'invalid_request',
       'transcript_gap',
+      'timeline_gap',
       'call_was_deleted',
       'payload_too_large',
       'unsupported_media_type',

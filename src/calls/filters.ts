@@ -10,7 +10,8 @@ type FilterDefinition = { name: string } & (
   | { kind: 'given' }
   /** A value that `calls.value_list` has under the filter's name, or `none`. Without choices, those in use are suggested. */
   | { kind: 'listed'; choices?: readonly string[] }
-  | { kind: 'flag'; column: Column; choices: typeof trueOrFalse }
+  /** `none` is where it is not known. */
+  | { kind: 'flag'; column: Column; choices: readonly ['true', 'false', 'none'] }
   /** Whether a person's review has the mark. */
   | { kind: 'mark'; choices: typeof trueOrFalse }
   /** ISO 8601 times or dates: at or after, and before. */
@@ -30,12 +31,12 @@ const trueOrFalse = ['true', 'false'] as const
 /**
  * The filters of a list of calls, in the order the console offers them. The query's parser, the SQL, the facets, the
  * OpenAPI document, the command line's options and the console's address and form are all made from this list, so the
- * page imports this file too. Beside them there are `analysis.KEY` and `criterion.ID`.
+ * page imports this file too. Beside them there are `analysis.KEY`, `metadata.KEY` and `criterion.ID`.
  */
 export const callFilters = [
   { name: 'status', kind: 'choice', column: 'status', choices: ['live', 'completed'] },
   { name: 'evaluation', kind: 'value', column: 'evaluation' },
-  { name: 'isEngaged', kind: 'flag', column: 'isEngaged', choices: trueOrFalse },
+  { name: 'isEngaged', kind: 'flag', column: 'isEngaged', choices: ['true', 'false', 'none'] },
   { name: 'from', kind: 'since', column: 'createdAt' },
   { name: 'to', kind: 'before', column: 'createdAt' },
   { name: 'completedFrom', kind: 'since', column: 'completedAt' },
@@ -78,9 +79,11 @@ export const noValue = 'none'
 export const analysisPrefix = 'analysis.'
 /** Prefix of the id of a criterion of the project's rubric. */
 export const criterionPrefix = 'criterion.'
+/** Prefix of the name of a member of a call's metadata. */
+export const metadataPrefix = 'metadata.'
 export const verdicts = ['pass', 'fail', 'unknown'] as const
 
-const prefixes = [analysisPrefix, criterionPrefix] as const
+const prefixes = [analysisPrefix, criterionPrefix, metadataPrefix] as const
 
 /** The names of all filters; a `KEY` stands for any name. */
 export const filterNames: readonly string[] = [

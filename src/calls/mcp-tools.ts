@@ -35,7 +35,7 @@ const CallListRequest = Type.Object({
       additionalProperties: true,
       description:
         'The filters of GET /v1/calls, such as status, evaluation, from and to (ISO times or dates), minDuration, ' +
-        'number, endedReason, agentId, agentVersion, direction, label, text (words that were said), analysis.KEY and criterion.ID. ' +
+        'number, endedReason, agentId, agentVersion, direction, label, text (words that were said), analysis.KEY, metadata.KEY and criterion.ID. ' +
         'A list of values finds any of them.',
       example: { evaluation: 'fail', from: '2026-01-31' },
     }),

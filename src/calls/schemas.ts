@@ -6,7 +6,7 @@ import { certainInstantPattern, instantPattern } from '../text/instant.ts'
 export const transcriptTurnsMax = limits.turns.most
 const index = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 export const metadataBytesMax = limits.metadata.most
-const timelineEntriesMax = limits.timeline.most
+export const timelineEntriesMax = limits.timeline.most
 /** The texts of a call that have a limit of their own, in bytes of UTF-8. Those stored earlier may be longer. */
 export const limitedTexts = ['summary', 'evaluation', 'endedReason', 'callerNumber', 'calledNumber'] as const
 export const limitedTextBytesMax = limits.callText.most
@@ -385,6 +385,17 @@ export const CallChange = Type.Partial(
           'Turns that follow the stored ones. Turns that are already stored and equal are skipped.',
       },
     ),
+    appendTimeline: Type.Object(
+      {
+        at: Type.Integer({ ...index, description: 'Index of the first of `entries`.' }),
+        entries: Type.Array(TimelineEntry, { maxItems: timelineEntriesMax }),
+      },
+      {
+        title: 'AppendTimeline',
+        description:
+          'Entries that follow those of `details.timeline`. Entries that are already stored and equal are skipped. Not together with `details.timeline`.',
+      },
+    ),
     createdAt: documented(
       GivenTime,
       'When the call began (default: now). The first value that a request sends stays; later ones have no effect.',
@@ -412,6 +423,13 @@ export const CallChange = Type.Partial(
           {
             properties: { transcript: {}, appendTranscript: {} },
             required: ['transcript', 'appendTranscript'],
+          },
+          {
+            properties: {
+              appendTimeline: {},
+              details: { properties: { timeline: {} }, required: ['timeline'] },
+            },
+            required: ['appendTimeline', 'details'],
           },
           {
             properties: {

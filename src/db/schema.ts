@@ -138,6 +138,9 @@ export interface ReviewMarks {
   at: string
 }
 
+/** What `calls.is_engaged` has of a call of which that is unknown. */
+export const unknownEngagement = 2
+
 /** The narrow head of a call: what is filtered and sorted by. What is served is in call_documents. */
 export const calls = sqliteTable(
   'calls',
@@ -153,6 +156,8 @@ export const calls = sqliteTable(
     createdOnArrival: integer('created_on_arrival', { mode: 'boolean' }).notNull().default(false),
     /** Whether a request has set `isEngaged`. */
     engagementStated: integer('engagement_stated', { mode: 'boolean' }).notNull().default(false),
+    /** Bits that tell what was derived: see src/calls/writing/derive.ts. */
+    derived: integer().notNull().default(0),
     status: text({ enum: ['live', 'completed'] }).notNull(),
     /** When it became completed, and never before `createdAt`: see src/calls/keeping/retention.ts. Null for a live call. */
     completedAt: integer('completed_at'),
@@ -163,6 +168,7 @@ export const calls = sqliteTable(
     heardAt: integer('heard_at'),
     /** A person's evaluation, or else the platform's. The document has only the platform's. */
     evaluation: text(),
+    /** Neither 0 nor 1 but `unknownEngagement` while nobody has said it and nothing was derived; then it reads as false. */
     isEngaged: integer('is_engaged', { mode: 'boolean' }).notNull(),
     duration: real().notNull(),
     callerNumber: text('caller_number'),

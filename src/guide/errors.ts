@@ -25,6 +25,8 @@ const explanations: Record<ErrorCode, string> = {
   method_not_allowed: 'Method not allowed. <code>Allow</code> lists the methods that the path accepts.',
   transcript_gap:
     'Transcript does not continue. Send the turns that follow the stored transcript, or all of them.',
+  timeline_gap:
+    'Timeline does not continue. Send the entries that follow the stored timeline, or all of it as <code>details.timeline</code>.',
   call_is_live: 'Call is live. Wait until it is completed.',
   call_on_hold: 'Call is on hold. The call cannot be deleted until an owner of the project lifts the hold.',
   note_has_changed:

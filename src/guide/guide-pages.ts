@@ -2,6 +2,7 @@
 export const guidePages = [
   'agents',
   'sources',
+  'own-code',
   'opentelemetry',
   'recordings',
   'analysis',

@@ -45,7 +45,7 @@ export const errorStatuses: Record<number, ErrorStatus> = {
   409: {
     name: 'Conflict',
     description:
-      'The current state does not allow this: the turns do not continue the transcript, a request with the same key is running, or the call is on hold.',
+      'The current state does not allow this: the turns do not continue the transcript, or the entries the timeline, a request with the same key is running, or the call is on hold.',
     code: 'transcript_gap',
     title: 'Transcript does not continue',
   },

@@ -2,6 +2,7 @@ import { jsonOf } from '../validation.ts'
 import {
   agentOf,
   Conversation,
+  engagementOf,
   positive,
   roleOf,
   secondsBetween,
@@ -74,7 +75,7 @@ function readEnd(event: Fields): SourceUpdate {
       callerNumber: event.phoneNumber('from'),
       calledNumber: event.phoneNumber('to'),
       // Later events do not repeat who spoke.
-      isEngaged: isLater ? undefined : conversation.isEngaged(unanswered.has(answeredBy)),
+      isEngaged: engagementOf(!isLater && unanswered.has(answeredBy)),
       callAnalysis: isObject(own) ? own : undefined,
       // The transcript of a later event may be of the operator, after a transfer.
       transcript: isLater ? undefined : conversation.transcript,

@@ -194,6 +194,11 @@ export function medianOf(values: readonly number[]): number | undefined {
   return low === undefined || high === undefined ? undefined : (low + high) / 2
 }
 
+/** Whether the caller was engaged, of a call that no person answered; otherwise the transcript tells. */
+export function engagementOf(isUnanswered: boolean): false | undefined {
+  return isUnanswered ? false : undefined
+}
+
 /** What is known of an entry beside its time and its name. */
 export type EntryDetails = Known<Pick<TimelineEntry, 'interrupted' | 'agentId' | 'latencyMs'>>
 /** What can be done in a call beside talking. */
@@ -223,12 +228,6 @@ export class Conversation {
     { text, ...details }: EntryDetails & { text?: string | undefined } = {},
   ): void {
     this.#add({ kind, turn: null, name: name ? cut(name) : null, text: text ?? null }, atSeconds, details)
-  }
-
-  /** Whether the caller took part. Undefined without a transcript, unless no person answered. */
-  isEngaged(isUnanswered = false): boolean | undefined {
-    if (isUnanswered) return false
-    return this.transcript.length > 0 ? this.transcript.some(({ role }) => role === 'user') : undefined
   }
 
   #add(

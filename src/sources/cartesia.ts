@@ -35,7 +35,6 @@ export const cartesia: Platform = {
         duration: secondsBetween(startedAt, endedAt),
         summary: event.object('analysis').text('summary') ?? call.text('summary'),
         endedReason: event.text('end_reason') ?? call.text('end_reason'),
-        isEngaged: conversation.isEngaged(),
         transcript: conversation.transcript,
         createdAt: startedAt,
         occurredAt: hasEnded ? endedAt : status === 'live' ? startedAt : analysed,

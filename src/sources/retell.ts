@@ -1,6 +1,7 @@
 import {
   agentOf,
   Conversation,
+  engagementOf,
   isoTime,
   positive,
   roleOf,
@@ -113,7 +114,7 @@ function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpd
       summary: analysis.text('call_summary'),
       evaluation: analysis.plain('call_successful'),
       endedReason,
-      isEngaged: isWhole ? conversation.isEngaged(isMachine) : undefined,
+      isEngaged: engagementOf(isWhole && isMachine),
       callAnalysis: isObject(own) ? own : undefined,
       transcript: conversation.transcript,
       // An analysis without a transcript has no time, or the end could count as late and lose to a live snapshot.

@@ -31,7 +31,6 @@ export const synthflow: Platform = {
         duration,
         endedReason: call.text('end_call_reason') ?? event.text('error_message'),
         ...numbersOf(direction, { person: event.object('lead').phoneNumber('phone_number'), own: undefined }),
-        isEngaged: conversation.isEngaged(),
         callAnalysis: {
           ...(isObject(own) ? own : {}),
           ...readVariables(event.object('collected_variables')),

@@ -148,7 +148,7 @@ function readGather(payload: Fields): { change: EventCallFields } {
     if (role === 'user' || role === 'assistant') conversation.say(role, message.text('content'))
   }
   const { transcript } = conversation
-  return { change: { status: 'live', transcript, isEngaged: conversation.isEngaged() } }
+  return { change: { status: 'live', transcript } }
 }
 
 function currencyOf(payload: Fields): string | undefined {

@@ -13,6 +13,7 @@ import {
   isFound,
   isListed,
   type KnownCall,
+  metadataFound,
   newestFirst,
   type Said,
   shownOf,
@@ -115,7 +116,7 @@ function makeCall(n: number): KnownCall & { completedAt: string | null } {
   }
   const details: CallDetails = {
     ...emptyDetails,
-    metadata: null,
+    metadata: random() < 0.1 ? null : makeMetadata(),
     source: pick(['vapi', 'vapi', 'vapi', 'retell', 'bland', null]),
     agent:
       random() < 0.05 ? null : { id: agent, name: null, version: pick([null, 'v1', 'v2', `v${below(40)}`]) },
@@ -144,15 +145,23 @@ function makeCall(n: number): KnownCall & { completedAt: string | null } {
   return { call, details, completedAt }
 }
 
+/** Some have more keys than they are found by, and members within members that look the same. */
+function makeMetadata(): Record<string, unknown> {
+  const tenant = pick(['acme', 'globex', `tenant-${below(40)}`, 'x'.repeat(101)])
+  const tier = pick<unknown>([1, 2, 2.5, '2', 'two', true, 'true', null, [1], 0.1234567890123456])
+  const many = random() < 0.05 ? Object.fromEntries(Array.from({ length: 32 }, (_, n) => [`a${n}`, n])) : {}
+  return { ...many, nested: { tenant: 'acme', tier: 1 }, tenant, tier, 'odd "key\\': pick(["it's", 'no']) }
+}
+
 function toChange(
   call: Call,
-  { agent, direction, costUsd, latencyMs, timeline }: CallDetails,
+  { agent, direction, costUsd, latencyMs, timeline, metadata }: CallDetails,
   completedAt: string | null,
 ): CallChange {
   return {
     ...call,
     ...(completedAt === null ? {} : { occurredAt: completedAt }),
-    details: { agent, direction, costUsd, latencyMs, timeline },
+    details: { agent, direction, costUsd, latencyMs, timeline, metadata },
   }
 }
 
@@ -186,6 +195,11 @@ const filters = {
     pick([['voucher'], ['coupon'], ['zeppelin'], ['zeppelin voucher'], ['refund'], ['word12'], ['nothing']]),
   'analysis.intent': () => pick([['intent-0'], ['intent-24'], ['intent-5', 'intent-8']]),
   'analysis.score': () => pick([['1'], ['10', '2'], ['2.50']]),
+  'metadata.tenant': () =>
+    pick([['acme'], ['globex', 'tenant-7'], ['tenant-39'], ['x'.repeat(101)], ['nobody']]),
+  'metadata.tier': () => pick([['2'], ['2.50'], ['true'], ['1', '2.5'], ['0.1234567890123456'], ['null']]),
+  'metadata.a31': () => [['31']].flat(),
+  'metadata.odd "key\\': () => pick([["it's"], ['no', "it's"]]),
   'criterion.greeting': () => pick([['pass'], ['fail'], ['pass', 'fail']]),
 } satisfies Record<FilterName, () => string[]> & Record<string, () => string[]>
 
@@ -302,9 +316,12 @@ const keysOf = {
   label: ({ details }) => orNone(details.review?.labels ?? []),
   'analysis.intent': ({ call }) => textsOf(call.callAnalysis?.intent),
   'analysis.score': ({ call }) => textsOf(call.callAnalysis?.score),
+  'metadata.tenant': (known) => textsOf(metadataFound(known).tenant),
+  'metadata.tier': (known) => textsOf(metadataFound(known).tier),
+  'metadata.odd "key\\': (known) => textsOf(metadataFound(known)['odd "key\\']),
   'criterion.greeting': ({ details }) => textsOf(details.review?.criteria?.greeting),
 } satisfies Record<
-  (typeof groupings)[number] | `analysis.${string}` | `criterion.${string}`,
+  (typeof groupings)[number] | `analysis.${string}` | `metadata.${string}` | `criterion.${string}`,
   (known: KnownCall, zone: string) => string[]
 >
 
@@ -340,7 +357,10 @@ const shownOfMeasure = {
   success: ['share'],
   'analysis.score': numbers,
   'criterion.greeting': ['share'],
-} satisfies Record<keyof typeof measures | `analysis.${string}` | `criterion.${string}`, readonly string[]>
+} satisfies Record<
+  keyof typeof measures | `analysis.${string}` | `metadata.${string}` | `criterion.${string}`,
+  readonly string[]
+>
 
 const measured: [string, readonly string[]][] = Object.entries(shownOfMeasure)
 const groups: Record<string, (known: KnownCall, zone: string) => string[]> = keysOf

@@ -34,6 +34,8 @@ export interface KnownCall {
   details: CallDetails
   /** Null, or left out, for a call that is not known to be completed. */
   completedAt?: string | null
+  /** False where nobody has said whether the caller was engaged, and nothing tells. */
+  isEngagementKnown?: boolean
 }
 
 const mergedFields = ['duration', 'summary', 'evaluation', 'endedReason', 'isEngaged', 'transcript'] as const
@@ -95,7 +97,8 @@ const meanings: Record<string, Meets> = {
   status: ({ call }, values) => values.includes(call.status),
   evaluation: (known, values) => isAny([evaluationOf(known)], values),
   endedReason: ({ call }, values) => isAny([call.endedReason], values),
-  isEngaged: ({ call }, values) => isMarked(call.isEngaged, values),
+  isEngaged: ({ call, isEngagementKnown = true }, values) =>
+    isAny([isEngagementKnown ? String(call.isEngaged) : null], values),
   from: ({ call }, [time = '']) => call.createdAt >= time,
   to: ({ call }, [time = '']) => call.createdAt < time,
   completedFrom: ({ completedAt }, [time = '']) => typeof completedAt === 'string' && completedAt >= time,
@@ -126,14 +129,24 @@ const meanings: Record<string, Meets> = {
   text: ({ call }, values) => values.some((text) => isFound(wordsSaid(call), text)),
 }
 
+/** The members of metadata that a call is found by: the first 32 by code point of those that have a value to find. */
+export function metadataFound({ details }: Pick<KnownCall, 'details'>): Record<string, unknown> {
+  const isToFind = (value: unknown) =>
+    typeof value === 'string' ? value !== '' && [...value].length <= 100 : /number|boolean/.test(typeof value)
+  const entries = Object.entries(details.metadata ?? {}).filter(([, value]) => isToFind(value))
+  return Object.fromEntries(
+    entries.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))).slice(0, 32),
+  )
+}
+
 /** Whether a call is in the list that these parameters ask for. */
 export function isListed(known: KnownCall, query: Readonly<Record<string, Values>>): boolean {
   return Object.entries(query).every(([name, values]) => {
     const meets = meanings[name]
     if (meets) return meets(known, values)
-    const [, kind, key = ''] = /^(analysis|criterion)\.(.*)$/s.exec(name) ?? []
+    const [, kind, key = ''] = /^(analysis|criterion|metadata)\.(.*)$/s.exec(name) ?? []
     if (kind === 'criterion') return values.includes(known.details.review?.criteria?.[key] ?? '')
-    const value = known.call.callAnalysis?.[key]
+    const value = kind === 'metadata' ? metadataFound(known)[key] : known.call.callAnalysis?.[key]
     if (typeof value === 'number') return values.some((text) => text.trim() !== '' && Number(text) === value)
     return (typeof value === 'string' || typeof value === 'boolean') && values.includes(String(value))
   })

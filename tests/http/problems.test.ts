@@ -23,6 +23,11 @@ describe('every error is one problem document', () => {
         'Transcript does not continue',
         project.send('PUT', '/ingest/calls/gap', { appendTranscript: { at: 1, turns: [] } }),
       ],
+      [
+        'timeline_gap',
+        'Timeline does not continue',
+        project.send('PUT', '/ingest/calls/gap', { appendTimeline: { at: 1, entries: [] } }),
+      ],
       ['call_was_deleted', 'Call was deleted', project.send('PUT', '/ingest/calls/gone', {})],
       [
         'payload_too_large',

@@ -293,7 +293,7 @@ describe('what is documented of single platforms', () => {
     }
     const artifact = { transcript: 'AI: Hello.\nUser: Hi.\nAI: At nine.' }
     const read = update('vapi', { message: { type: 'end-of-call-report', call, artifact } })
-    expect(read.change).toMatchObject({ callerNumber: '+2', calledNumber: '+1', isEngaged: true })
+    expect(read.change).toMatchObject({ callerNumber: '+2', calledNumber: '+1' })
     expect(read.change.transcript?.map(({ role }) => role)).toEqual(['assistant', 'user', 'assistant'])
   })
 

@@ -405,7 +405,6 @@ describe('other platforms', () => {
     }
     expect(update('telnyx', { data }).change).toMatchObject({
       status: 'live',
-      isEngaged: true,
       transcript: message_history,
     })
   })

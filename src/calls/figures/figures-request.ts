@@ -1,6 +1,6 @@
 import { type FieldError, invalidRequest } from '../../errors.ts'
 import { zoneName } from '../../text/zone.ts'
-import { type analysisPrefix, type criterionPrefix, prefixOf } from '../filters.ts'
+import { type analysisPrefix, type criterionPrefix, type metadataPrefix, prefixOf } from '../filters.ts'
 import {
   type CallQuery,
   type CallSearch,
@@ -12,7 +12,7 @@ import {
 import { shows as allShows, type Measure, measureOf, measures, type Show } from './measures.ts'
 import { timeUnits } from './time-groups.ts'
 
-/** What calls are grouped by, beside `analysis.KEY` and `criterion.ID`. */
+/** What calls are grouped by, beside `analysis.KEY`, `metadata.KEY` and `criterion.ID`. */
 export const groupings = [
   ...timeUnits,
   ...(['agentId', 'agentVersion', 'source', 'endedReason', 'evaluation', 'isEngaged'] as const),
@@ -23,7 +23,7 @@ const spans: readonly GroupedBy[] = ['hour', 'day', 'week', 'month']
 const figureParameters = ['of', 'show', 'by', 'timeZone']
 export type GroupedBy =
   | (typeof groupings)[number]
-  | `${typeof analysisPrefix | typeof criterionPrefix}${string}`
+  | `${typeof analysisPrefix | typeof criterionPrefix | typeof metadataPrefix}${string}`
 
 export interface FiguresRequest {
   of: string
@@ -61,7 +61,7 @@ export function readFiguresRequest(query: CallQuery): FiguresRequest {
     read(
       'by',
       toGroupings,
-      `${listed(groupings, 'analysis.KEY', 'criterion.ID')}, or two of these, at most one of them of ${listed(spans)}`,
+      `${listed(groupings, 'analysis.KEY', 'metadata.KEY', 'criterion.ID')}, or two of these, at most one of them of ${listed(spans)}`,
     ) ?? []
   const zone = read('timeZone', (text) => zoneName(text) ?? undefined, 'a time zone such as Europe/Berlin')
   // A figure is of all calls, not of a page.

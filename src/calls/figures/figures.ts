@@ -1,11 +1,12 @@
 import type { Core } from '../../core/core.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { invalidRequest } from '../../errors.ts'
-import { analysisPrefix, noValue } from '../filters.ts'
+import { analysisPrefix, metadataPrefix, noValue } from '../filters.ts'
 import type { CallQuery, CallSearch } from '../finding/call-query.ts'
-import { meaningsOf } from '../finding/call-values.ts'
+import { flagText, meaningsOf } from '../finding/call-values.ts'
 import { toMemberCondition } from '../finding/conditions.ts'
 import { FoundPages } from '../finding/found-pages.ts'
+import { metadataValue } from '../finding/metadata-values.ts'
 import { readSearchBox } from '../finding/search-box.ts'
 import { type FiguresRequest, type GroupedBy, isOfTime, readFiguresRequest } from './figures-request.ts'
 import { figureOf, percentsOf, type Show } from './measures.ts'
@@ -198,13 +199,17 @@ function textOf(name: Names[number]): string {
 
 /** No filter finds an empty text, nor what is called `none` where that means null. */
 function isUnfound(by: string, name: Names[number]): boolean {
-  return name === '' || (name === noValue && !by.startsWith(analysisPrefix))
+  return name === '' || (name === noValue && !hasAnyValue(by))
 }
 
 /** `4.0` also finds the number 4, which is in the group of `4`. */
 function isWider(by: string, name: Names[number], text: string): boolean {
-  const isOfAnalysis = name !== null && by.startsWith(analysisPrefix)
-  return isOfAnalysis && meaningsOf(text).some((one) => String(one) !== text)
+  return name !== null && hasAnyValue(by) && meaningsOf(text).some((one) => String(one) !== text)
+}
+
+/** Whether its values are the project's own: texts, numbers and booleans. */
+function hasAnyValue(by: string): boolean {
+  return by.startsWith(analysisPrefix) || by.startsWith(metadataPrefix)
 }
 
 function groupingOf(by: GroupedBy, zone: string): Grouping {
@@ -217,7 +222,7 @@ function groupingOf(by: GroupedBy, zone: string): Grouping {
     case 'evaluation':
       return { kind: 'value', column: 'calls.evaluation' }
     case 'isEngaged':
-      return { kind: 'value', column: `iif(calls.is_engaged, 'true', 'false')` }
+      return { kind: 'value', column: flagText('is_engaged') }
     case 'agentId':
       return { kind: 'value', column: 'calls.agent_id', entries: 'otherAgentId' }
     case 'label':
@@ -225,6 +230,8 @@ function groupingOf(by: GroupedBy, zone: string): Grouping {
     case 'direction':
       return { kind: 'value', entries: by, hasNone: true }
     default:
-      return { kind: 'value', entries: by }
+      return by.startsWith(metadataPrefix)
+        ? { kind: 'value', column: metadataValue(by), isSparse: true }
+        : { kind: 'value', entries: by }
   }
 }

@@ -116,14 +116,19 @@ class ValueKey extends SliceKey {
   readonly #column: ReturnType<Columns['value']> | null
   readonly #entries: ReadEntries | null
   readonly #hasNone: boolean
+  readonly #isSparse: boolean
   readonly #known = new Map<string | null, number>()
   readonly #names: (string | null)[] = []
   /** By the numbers of values in the dictionaries. */
   readonly #ofColumn: number[] = []
   readonly #ofEntries: number[] = []
 
-  constructor({ column, entries, hasNone = false }: Extract<Grouping, { kind: 'value' }>, columns: Columns) {
+  constructor(
+    { column, entries, hasNone = false, isSparse = false }: Extract<Grouping, { kind: 'value' }>,
+    columns: Columns,
+  ) {
     super(columns)
+    this.#isSparse = isSparse
     this.#column = column === undefined ? null : columns.value(column)
     this.#entries = entries === undefined ? null : columns.entries(entries)
     this.entries = this.#entries !== null
@@ -136,7 +141,7 @@ class ValueKey extends SliceKey {
     const known = this.#ofColumn
     for (let call = 0; call < calls; call++) {
       const id = ids[call] as number
-      keys[call] = known[id] ??= this.#keyOf(dictionary.values[id] ?? null)
+      keys[call] = known[id] ??= this.#keyOfColumn(dictionary.values[id] ?? null)
     }
   }
 
@@ -157,6 +162,10 @@ class ValueKey extends SliceKey {
 
   nameOf(key: number): string | null {
     return this.#names[key] ?? null
+  }
+
+  #keyOfColumn(value: string | number | boolean | null): number {
+    return value === null && this.#isSparse ? -1 : this.#keyOf(value)
   }
 
   #keyOf(value: string | number | boolean | null): number {

@@ -20,7 +20,7 @@ const FiguresRequest = Type.Object({
     'share',
   ),
   by: text(
-    `Groups by ${groupings.join(', ')}, analysis.KEY or criterion.ID, or by two of these with a comma. Without it, all calls are one.`,
+    `Groups by ${groupings.join(', ')}, analysis.KEY, metadata.KEY or criterion.ID, or by two of these with a comma. Without it, all calls are one.`,
     'day',
   ),
   timeZone: text("Of days and hours; by default the project's.", 'Europe/Berlin'),

@@ -1,4 +1,4 @@
-import { analysisPrefix, criterionPrefix, prefixOf } from '../filters.ts'
+import { analysisPrefix, criterionPrefix, metadataPrefix, prefixOf } from '../filters.ts'
 import type { Group, Measured } from './question.ts'
 
 const percentiles = { p50: 50, p90: 90, p95: 95, p99: 99 }
@@ -33,6 +33,8 @@ export function measureOf(name: string): Measure | undefined {
       return { shows: ofNumbers, of: { entries: name } }
     case criterionPrefix:
       return { shows: ['share'], of: { entries: name, numbers: { '"pass"': 1, '"fail"': 0 } } }
+    case metadataPrefix:
+      return undefined
     default:
       return Object.entries(measures).find(([known]) => known === name)?.[1]
   }

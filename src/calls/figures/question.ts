@@ -7,9 +7,10 @@ export type Grouping =
   | { kind: 'bounds'; column: string; bounds: readonly number[] }
   /**
    * The value of a column, an expression of a row of `calls`, is a group, and so is each entry under a name. Without a
-   * column, a call without entries is in the group of null if `hasNone`, else in none.
+   * column, a call without entries is in the group of null if `hasNone`, else in none, and so is one whose column is null if
+   * `isSparse`.
    */
-  | { kind: 'value'; column?: string; entries?: string; hasNone?: boolean }
+  | { kind: 'value'; column?: string; isSparse?: boolean; entries?: string; hasNone?: boolean }
 
 /** The number of a call: an expression, or what its value or its one entry under a name stands for, by the JSON of it. */
 export type Measured =

@@ -99,6 +99,11 @@ export function isUnlisted(name: ListedName): SQL {
   return sql`coalesce(instr(calls.value_list, ${start}), 0) = 0`
 }
 
+/** SQL for a flag of `calls` as filters write it; null where it is unknown. */
+export function flagText(column: string): string {
+  return `case calls.${column} when 1 then 'true' when 0 then 'false' end`
+}
+
 function hashed(name: string, value: unknown): string {
   const text = toValue(name, value)
   return text.length <= valueCharsMax ? text : createHash('sha256').update(text).digest('hex')

@@ -1,7 +1,7 @@
 import { isNull, or, type SQL, sql } from 'drizzle-orm'
-import { calls } from '../../db/schema.ts'
+import { calls, unknownEngagement } from '../../db/schema.ts'
 import { readInstant } from '../../text/instant.ts'
-import { type CallFilter, criterionPrefix, noValue, prefixOf, verdicts } from '../filters.ts'
+import { type CallFilter, criterionPrefix, metadataPrefix, noValue, prefixOf, verdicts } from '../filters.ts'
 import {
   agentValue,
   assigneeValue,
@@ -11,6 +11,7 @@ import {
   toValue,
   valuesMeant,
 } from './call-values.ts'
+import { hasMetadata } from './metadata-values.ts'
 import { beginsWithDigits, digitsOf, endsWithDigits, hasDigits, headText } from './number-words.ts'
 import type { Period } from './period.ts'
 import type { SearchedWord } from './word-query.ts'
@@ -53,7 +54,7 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
       const { choices, kind } = filter
       if (!areAmong(choices, values)) return oneOf(choices)
       if (kind === 'mark') return marked(anyOf([markValue(filter.name)]), values)
-      return anyValue(filter, kind === 'flag' ? values.map((value) => Number(value === 'true')) : values)
+      return anyValue(filter, kind === 'flag' ? values.map(flagOf) : values)
     }
     case 'value': {
       const texts = values.map((value) => (value === noValue ? null : headText(value)))
@@ -83,13 +84,18 @@ export function toCondition(filter: ConditionFilter, values: readonly string[]):
   }
 }
 
-/** @param name `analysis.` and the key, or `criterion.` and the id. @returns a string that says what is wrong with a value */
+function flagOf(value: string): number {
+  return value === noValue ? unknownEngagement : Number(value === 'true')
+}
+
+/** @param name `analysis.` or `metadata.` and the key, or `criterion.` and the id. @returns a string that says what is wrong with a value */
 export function toMemberCondition(name: string, texts: readonly string[]): Condition | string {
   if (prefixOf(name) === criterionPrefix) {
     if (!criterionName.test(name))
       return 'is the id of no criterion: those have 1 to 40 characters of a-z 0-9 _'
     if (!areAmong(verdicts, texts)) return oneOf(verdicts)
   }
+  if (prefixOf(name) === metadataPrefix) return { check: hasMetadata(name, texts) }
   return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))))
 }
 

@@ -3,8 +3,10 @@ import { calls } from '../../db/schema.ts'
 import { notFound } from '../../errors.ts'
 import type { Figures } from '../figures/figures.ts'
 import type { Grouping } from '../figures/question.ts'
-import { type CallFilter, callFilters, noValue } from '../filters.ts'
+import { type CallFilter, callFilters, metadataPrefix, noValue, prefixOf } from '../filters.ts'
 import type { CallQuery } from './call-query.ts'
+import { flagText } from './call-values.ts'
+import { metadataValue } from './metadata-values.ts'
 import { readSearchBox } from './search-box.ts'
 
 /** How many calls have each value of a filter, as text. */
@@ -23,14 +25,19 @@ export async function countValues(
   query: CallQuery,
 ): Promise<FacetCounts> {
   const filter = callFilters.find((one) => one.name === name)
-  const grouping = filter && groupingOf(filter)
-  if (!filter || !grouping) throw notFound('There is no such filter, or its values cannot be counted.')
-  const { [filter.name]: _, order: __, cursor: ___, ...others } = query
+  const grouping = filter ? groupingOf(filter) : groupingOfMetadata(name)
+  if (!grouping) throw notFound('There is no such filter, or its values cannot be counted.')
+  const { [name]: _, order: __, cursor: ___, ...others } = query
   const { search } = await readSearchBox(db, projectId, others)
   const question = { of: null, by: [grouping], percents: [] }
   const { groups } = await figures.ask(db, projectId, search, question, { mayBeOld: true })
-  const none = filter.kind === 'mark' ? 'false' : noValue
+  const none = filter?.kind === 'mark' ? 'false' : noValue
   return { counts: Object.fromEntries(groups.map(({ names: [value], calls }) => [value ?? none, calls])) }
+}
+
+function groupingOfMetadata(name: string): Grouping | null {
+  const isKey = prefixOf(name) === metadataPrefix
+  return isKey ? { kind: 'value', column: metadataValue(name), isSparse: true } : null
 }
 
 function groupingOf(filter: CallFilter): Grouping | null {
@@ -39,7 +46,7 @@ function groupingOf(filter: CallFilter): Grouping | null {
     case 'value':
       return { kind: 'value', column: `calls.${calls[filter.column].name}` }
     case 'flag':
-      return { kind: 'value', column: `iif(calls.${calls[filter.column].name}, 'true', 'false')` }
+      return { kind: 'value', column: flagText(calls[filter.column].name) }
     case 'listed':
     case 'given':
     case 'mark':

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { invalidRequest } from '../../errors.ts'
+import { AppError, invalidRequest } from '../../errors.ts'
 import type { StoredCall } from '../call-head.ts'
 import { emptyDetails, emptyDetailsText, type StoredDetails } from '../details.ts'
 import { marksOf } from '../review/review.ts'
@@ -11,10 +11,13 @@ import {
   costKinds,
   metadataBytesMax,
   type Review,
-  TimelineEntry,
+  type TimelineEntry,
   TurnLatency,
+  timelineEntriesMax,
   Usage,
 } from '../schemas.ts'
+import { append } from './append.ts'
+import { readMarks } from './derive.ts'
 import type { CallAnalysis } from './fills.ts'
 import {
   metadataPart,
@@ -60,16 +63,22 @@ interface DetailsChange {
 
 /**
  * The details and the metadata after a change. Each member of details that is sent replaces the stored one; metadata is
- * merged by key. @throws invalid_request for too much metadata
+ * merged by key. A latency that was derived is left to `derive`. @throws invalid_request for too much metadata
  */
-export function mergeDetails(before: BesideCall, merging: DetailsChange): BesideCall {
+export function mergeDetails(
+  before: BesideCall & Pick<StoredCall, 'derived'>,
+  merging: DetailsChange,
+): BesideCall {
   const { change, own, isLate, partCounts, redactions, turns } = merging
   const metadata = mergeMetadata(before.metadata, merging)
-  if (!change.details && !own && toPartsText(partCounts) === before.redactions) {
-    const { details, source, agentId, review, recording, costUsd, latencyMs, redactions } = before
+  const isLatencyDerived = readMarks(before.derived).latencyMs
+  if (!change.details && !change.appendTimeline && !own && toPartsText(partCounts) === before.redactions) {
+    const { details, source, agentId, review, recording, costUsd, redactions } = before
+    const latencyMs = isLatencyDerived ? null : before.latencyMs
     return { details, source, agentId, review, recording, costUsd, latencyMs, redactions, metadata }
   }
   const details: StoredDetails = before.details === null ? { ...emptyDetails } : JSON.parse(before.details)
+  if (isLatencyDerived) details.latencyMs = null
   const { redacted: imported, analysis, ...ofService } = own ?? {}
   const review =
     typeof ofService.review === 'function' ? ofService.review(details.review, turns) : ofService.review
@@ -80,6 +89,14 @@ export function mergeDetails(before: BesideCall, merging: DetailsChange): Beside
     if (!replaces(value, details[name as keyof StoredDetails], isLate)) continue
     Object.assign(details, { [name]: value })
     partCounts[name] = redactions.parts[name] ?? {}
+  }
+  if (change.appendTimeline) {
+    const { at, entries } = change.appendTimeline
+    const { counts = [], unredacted } = redactions.entries ?? {}
+    const appended = { at, items: entries.map(toEntry), unredacted: unredacted?.map(toEntry) }
+    const timeline = append(details.timeline, appended, entryRules)
+    partCounts.timeline = sumOf([partCounts.timeline ?? {}, ...counts.slice(details.timeline.length - at)])
+    details.timeline = timeline
   }
   if (analysis) partCounts.analysis = analysis.redacted
   if (imported !== undefined) partCounts.imported = readCounts(imported)
@@ -111,15 +128,30 @@ function membersOf(update: CallDetailsUpdate) {
     costParts: costParts === null ? null : costParts?.map(toCostPart),
     usage: usage === null ? null : usage?.map((entry) => whole(Usage.properties, entry)),
     costSource: costUsd === undefined ? undefined : costUsd === null ? null : 'platform',
-    timeline:
-      timeline === null
-        ? []
-        : timeline?.map((entry) => ({
-            ...whole(TimelineEntry.properties, entry),
-            interrupted: entry.interrupted ?? false,
-            latencyMs: entry.latencyMs ? whole(TurnLatency.properties, entry.latencyMs) : null,
-          })),
+    timeline: timeline === null ? [] : timeline?.map(toEntry),
   } satisfies UpdateMembers<CallDetailsUpdate & Pick<OwnDetails, 'costSource'>>
+}
+
+/** A timeline's entry as it is stored. */
+function toEntry({ atSeconds, kind, turn, name, text, interrupted, agentId, latencyMs }: TimelineEntry) {
+  return {
+    atSeconds,
+    kind,
+    turn: turn ?? null,
+    name: name ?? null,
+    text: text ?? null,
+    interrupted: interrupted ?? false,
+    agentId: agentId ?? null,
+    latencyMs: latencyMs ? whole(TurnLatency.properties, latencyMs) : null,
+  } satisfies Required<TimelineEntry>
+}
+
+const entryRules: Parameters<typeof append<TimelineEntry>>[2] = {
+  noun: 'entry',
+  isSame: (stored, sent) => JSON.stringify(stored) === JSON.stringify(sent),
+  gap: (detail) => new AppError('timeline_gap', 'Timeline does not continue', { detail }),
+  itemsMax: timelineEntriesMax,
+  field: 'appendTimeline.entries',
 }
 
 function toCostPart(part: Static<typeof CostPart>) {

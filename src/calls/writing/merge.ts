@@ -10,6 +10,8 @@ import {
   transcriptTurnsMax,
   type Usage,
 } from '../schemas.ts'
+import { append } from './append.ts'
+import { derive, readMarks, toDerived, withoutDerived } from './derive.ts'
 import { fill, readAnalysis, withoutFills } from './fills.ts'
 import {
   isMetadataTooLarge,
@@ -29,6 +31,7 @@ type OtherField =
   | 'status'
   | 'isEngaged'
   | 'appendTranscript'
+  | 'appendTimeline'
   | 'createdAt'
   | 'updatedAt'
   | 'occurredAt'
@@ -77,8 +80,9 @@ export function mergeCall(
   const before = storedCall ?? newCall(id, now)
   const { isLate, occurredAt, updatedAt } = eventTimes(times, before.occurredAt)
   const analysis = readAnalysis(before.analysis)
-  // What an analysis has filled counts as empty.
-  const call = withoutFills(before.call, analysis)
+  const marks = readMarks(before.derived)
+  // What an analysis has filled, and what was derived, counts as empty.
+  const call = withoutDerived(withoutFills(before.call, analysis), marks)
   const partCounts: PartCounts = before.redactions === null ? {} : JSON.parse(before.redactions)
   let isEndedBySilence = call.status === 'completed' && before.heardAt !== null
 
@@ -97,21 +101,29 @@ export function mergeCall(
     call.createdAt = new Date(times.createdAt).toISOString()
   // A call never becomes live again, so even a late event may complete it.
   if (change.status === 'completed') call.status = 'completed'
+  if (change.duration !== undefined && !isLate)
+    marks.saidZero = change.duration === 0 && call.status === 'completed'
   if (change.transcript) call.transcript = call.transcript.map(onlyTurn)
   // Appended turns carry their own order in `at`, so lateness does not matter to them.
   if (change.appendTranscript) {
-    const transcript = continueTranscript(call.transcript, change.appendTranscript, redactions.unredacted)
-    partCounts.transcript = sumOf([
-      partCounts.transcript ?? {},
-      ...(redactions.appended ?? []).slice(call.transcript.length - change.appendTranscript.at),
-    ])
+    const { at, turns } = change.appendTranscript
+    const { counts = [], unredacted } = redactions.turns ?? {}
+    const transcript = append(call.transcript, { at, items: turns.map(onlyTurn), unredacted }, turnRules)
+    const newCounts = counts.slice(call.transcript.length - at)
+    partCounts.transcript = sumOf([partCounts.transcript ?? {}, ...newCounts])
     call.transcript = transcript
   }
 
   const turns = call.transcript.length
-  const beside = mergeDetails(before, { change, own, isLate, partCounts, redactions, turns })
+  const merged = mergeDetails(before, { change, own, isLate, partCounts, redactions, turns })
+  const createdOnArrival = before.createdOnArrival && times.createdAt === null
+  const engagementStated = before.engagementStated || change.isEngaged !== undefined
+  if (before.call.status === 'live' && call.status === 'completed') marks.namedEnd = times.occurredAt !== null
+  const endAt = marks.namedEnd && !createdOnArrival ? (before.completedAt ?? times.occurredAt) : null
+  const derived = derive(call, marks, { ...merged, engagementStated, endAt })
+  const beside = { ...merged, details: derived.details, latencyMs: derived.latencyMs }
   // Made only once: for a long call it takes tens of milliseconds.
-  const filled = fill(call, own?.analysis ?? analysis)
+  const filled = fill(derived.call, own?.analysis ?? analysis)
   const document = toDocument(filled.call)
   const isSameBeside = beside.metadata === before.metadata && beside.details === before.details
   const isChanged =
@@ -122,9 +134,13 @@ export function mergeCall(
     document: withUpdatedAt(document, filled.call.updatedAt),
     analysis: filled.stored,
     occurredAt,
-    createdOnArrival: before.createdOnArrival && times.createdAt === null,
-    engagementStated: before.engagementStated || change.isEngaged !== undefined,
-    completedAt: completionOf(call, before.completedAt ?? times.occurredAt ?? (isImport ? null : now)),
+    createdOnArrival,
+    engagementStated,
+    derived: toDerived(derived.marks),
+    completedAt: completionOf(
+      derived.call,
+      before.completedAt ?? times.occurredAt ?? (isImport ? null : now),
+    ),
     heardAt:
       isEndedBySilence || !isHeard ? before.heardAt : call.status === 'live' ? heardAtOf(before, now) : null,
     ...beside,
@@ -143,10 +159,22 @@ export function heardAtOf({ heardAt }: { heardAt: number | null }, now: number):
 export function endSilently(before: StoredCall, now: number): StoredCall {
   const { endedReason } = before.call
   const updatedAt = new Date(now).toISOString()
-  const call: Call = { ...before.call, status: 'completed', endedReason: endedReason ?? 'silence', updatedAt }
+  const ended: Call = {
+    ...before.call,
+    status: 'completed',
+    endedReason: endedReason ?? 'silence',
+    updatedAt,
+  }
+  const { call, details, latencyMs, marks } = derive(ended, readMarks(before.derived), {
+    ...before,
+    endAt: null,
+  })
   return {
     ...before,
     call,
+    details,
+    latencyMs,
+    derived: toDerived(marks),
     document: toDocument(call),
     completedAt: completionOf(call, now),
     heardAt: endedReason === null ? before.heardAt : null,
@@ -198,6 +226,7 @@ function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
     occurredAt: null,
     createdOnArrival: true,
     engagementStated: false,
+    derived: 0,
     completedAt: null,
     heardAt: null,
     details: null,
@@ -233,6 +262,9 @@ function readChange(change: CallChange) {
   if (change.transcript && change.appendTranscript) {
     errors.push({ field: 'appendTranscript', message: 'cannot come together with transcript' })
   }
+  if (change.appendTimeline && change.details?.timeline !== undefined) {
+    errors.push({ field: 'appendTimeline', message: 'cannot come together with details.timeline' })
+  }
   if (change.metadata !== undefined && change.details?.metadata !== undefined) {
     errors.push({ field: 'details.metadata', message: 'cannot come together with metadata' })
   }
@@ -267,30 +299,10 @@ export function onlyTurn({ role, content }: Turn): Turn {
   return { role, content }
 }
 
-/** @param unredacted the turns before they were redacted */
-function continueTranscript(
-  before: Turn[],
-  append: { at: number; turns: Turn[] },
-  unredacted: readonly Turn[] = append.turns,
-): Turn[] {
-  if (append.at > before.length) {
-    throw gap(`The stored transcript has ${before.length} turns, so turn ${append.at} cannot follow yet.`)
-  }
-  const overlap = before.slice(append.at, append.at + append.turns.length)
-  const differs = overlap.findIndex(
-    ({ role, content }, i) =>
-      role !== append.turns[i]?.role ||
-      (content !== append.turns[i]?.content && content !== unredacted[i]?.content),
-  )
-  if (differs >= 0) throw gap(`Turn ${append.at + differs} is stored with another role or content.`)
-  const transcript = before.concat(append.turns.slice(overlap.length).map(onlyTurn))
-  if (transcript.length > transcriptTurnsMax) {
-    const message = `would make a transcript of more than ${transcriptTurnsMax} turns`
-    throw invalidRequest([{ field: 'appendTranscript.turns', message }])
-  }
-  return transcript
-}
-
-function gap(detail: string): AppError {
-  return new AppError('transcript_gap', 'Transcript does not continue', { detail })
+const turnRules: Parameters<typeof append<Turn>>[2] = {
+  noun: 'turn',
+  isSame: (stored, sent) => stored.role === sent?.role && stored.content === sent.content,
+  gap: (detail) => new AppError('transcript_gap', 'Transcript does not continue', { detail }),
+  itemsMax: transcriptTurnsMax,
+  field: 'appendTranscript.turns',
 }

@@ -13,10 +13,16 @@ export type PartCounts = Record<string, RedactionCounts>
 /** The redactions of a change. */
 export interface Redactions {
   parts: PartCounts
-  /** For each turn to append, since a repeated request may have only some that are new. */
-  appended?: RedactionCounts[]
-  /** The turns before redaction, to compare with turns that were stored before redaction was enabled. Never stored. */
-  unredacted?: readonly Turn[]
+  turns?: AppendedItems<Turn>
+  entries?: AppendedItems<TimelineEntry>
+}
+
+/** What is appended to a list. */
+interface AppendedItems<Item> {
+  /** For each item, since a repeated request may have only some that are new. */
+  counts: RedactionCounts[]
+  /** The items before redaction, to compare with those that were stored before redaction was enabled. Never stored. */
+  unredacted: readonly Item[]
 }
 
 interface Redaction {
@@ -56,7 +62,8 @@ const callRules = {
   isEngaged: 'keep',
   callAnalysis: 'redact',
   transcript: redactEach<Turn>('transcript', turnRules),
-  appendTranscript: redactAppended,
+  appendTranscript: redactTurns,
+  appendTimeline: redactEntries,
   createdAt: 'keep',
   updatedAt: 'keep',
   occurredAt: 'keep',
@@ -129,19 +136,32 @@ function redactEach<Item extends object>(part: string, rules: Rules<Item>) {
   }
 }
 
-function* redactAppended(
-  { at, turns }: { at: number; turns: Turn[] },
+function* redactTurns({ at, turns }: { at: number; turns: Turn[] }, redaction: Redaction) {
+  const { items, counts } = yield* redactItems(turns, turnRules, redaction)
+  redaction.redactions.turns = { counts, unredacted: turns }
+  return { at, turns: items }
+}
+
+function* redactEntries({ at, entries }: { at: number; entries: TimelineEntry[] }, redaction: Redaction) {
+  const { items, counts } = yield* redactItems(entries, entryRules, redaction)
+  redaction.redactions.entries = { counts, unredacted: entries }
+  return { at, entries: items }
+}
+
+/** Redacts what is appended to a list, counting for each item. */
+function* redactItems<Item extends object>(
+  sent: readonly Item[],
+  rules: Rules<Item>,
   redaction: Redaction,
-): Work<{ at: number; turns: Turn[] }> {
-  const redactedTurns: Turn[] = []
-  const appended: RedactionCounts[] = []
-  for (const turn of turns) {
-    const counts: RedactionCounts = {}
-    redactedTurns.push(yield* redactMembers(turn, turnRules, redaction, counts))
-    appended.push(counts)
+): Work<{ items: Item[]; counts: RedactionCounts[] }> {
+  const items: Item[] = []
+  const counts: RedactionCounts[] = []
+  for (const item of sent) {
+    const ofItem: RedactionCounts = {}
+    items.push(yield* redactMembers(item, rules, redaction, ofItem))
+    counts.push(ofItem)
   }
-  Object.assign(redaction.redactions, { appended, unredacted: turns })
-  return { at, turns: redactedTurns }
+  return { items, counts }
 }
 
 function* redactMetadata(

@@ -77,7 +77,7 @@ export class TurnAppender {
   ): Promise<{ document: JsonBytes | ''; isNew: false } | null> {
     const { appendTranscript } = change
     // Redaction counts are stored with the rest of the call.
-    if (redactions?.appended?.some((counts) => Object.keys(counts).length > 0)) return null
+    if (redactions?.turns?.counts.some((counts) => Object.keys(counts).length > 0)) return null
     if (!appendTranscript || !onlyAppends(change)) return null
     const { store, config, words, now } = this.#parts
     const { read, write } = store(projectId)

@@ -150,7 +150,7 @@ async function idsOf(query: string): Promise<string[]> {
 
 describe.each(Object.entries(clients))('%s', (_, write) => {
   /** Those that many calls have, besides these two. */
-  const others = new Set(['status', 'isEngaged', 'reviewed', 'flagged', 'noted'])
+  const others = new Set(['status', 'reviewed', 'flagged', 'noted'])
 
   test.each(Object.entries(several))(
     'finds by several values of %s, however they are sent',

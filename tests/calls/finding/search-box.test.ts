@@ -141,7 +141,7 @@ test('a menu counts what the other filters leave', async () => {
     counts: { fail: 2, success: 2, none: 2 },
   })
   expect((await counts('label', { endedReason: 'hangup' })).counts).toEqual({ vip: 1, late: 1, none: 5 })
-  expect((await counts('isEngaged', { minDuration: '10' })).counts).toEqual({ false: 2 })
+  expect((await counts('isEngaged', { minDuration: '10' })).counts).toEqual({ none: 2 })
   expect((await counts('noted', {})).counts).toEqual({ false: 12 })
   expect(await failureOf(counts('number', {}))).toMatchObject({ code: 'not_found' })
 })

@@ -50,6 +50,8 @@ test('a live call of which nothing was heard for 24 hours is completed with the 
     ...before,
     status: 'completed',
     endedReason: 'silence',
+    // The caller said something.
+    isEngaged: true,
     updatedAt,
   })
   expect((await callOf('over')).endedReason).toBe(null)

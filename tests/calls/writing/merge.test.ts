@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import type { StoredCall } from '../../../src/calls/call-head.ts'
+import { type StoredCall, toHead } from '../../../src/calls/call-head.ts'
 import type { Call, CallChange, TimelineEntry, Turn } from '../../../src/calls/schemas.ts'
-import { mergeCall } from '../../../src/calls/writing/merge.ts'
+import { isEngagementKnown } from '../../../src/calls/writing/derive.ts'
+import { endSilently, mergeCall } from '../../../src/calls/writing/merge.ts'
 import { AppError, type FieldError } from '../../../src/errors.ts'
 import fc, { runs } from '../../support/fast-check.ts'
 
@@ -276,6 +277,145 @@ describe('appendTranscript', () => {
   })
 })
 
+describe('appendTimeline', () => {
+  const entries = (count: number): TimelineEntry[] =>
+    Array.from({ length: count }, (_, n) => ({ atSeconds: n, kind: 'turn', turn: n }))
+  const timelineAfter = (...changes: CallChange[]): TimelineEntry[] =>
+    JSON.parse(merged(...changes).details ?? '{"timeline":[]}').timeline
+  const stored: CallChange = { appendTimeline: { at: 0, entries: entries(3) } }
+
+  test('goes on where the stored entries end, and skips what is stored already, whatever occurredAt says', () => {
+    const more = { occurredAt: at(1), appendTimeline: { at: 1, entries: entries(5).slice(1) } }
+    const times = (timeline: TimelineEntry[]) => timeline.map(({ atSeconds }) => atSeconds)
+    expect(times(timelineAfter({ occurredAt: at(9) }, stored, more))).toEqual([0, 1, 2, 3, 4])
+    expect(timelineAfter(stored, stored)).toEqual(timelineAfter(stored))
+    const whole = { details: { timeline: entries(2) } }
+    expect(times(timelineAfter(whole, { appendTimeline: { at: 2, entries: entries(3).slice(2) } }))).toEqual([
+      0, 1, 2,
+    ])
+  })
+
+  test('with a gap, or another content where entries are stored, is refused', () => {
+    const differs: TimelineEntry = { atSeconds: 2, kind: 'turn', turn: 2, interrupted: true }
+    for (const appendTimeline of [
+      { at: 4, entries: [] },
+      { at: 2, entries: [differs] },
+    ])
+      expect(refusalOf(stored, { appendTimeline })).toMatchObject({
+        status: 409,
+        code: 'timeline_gap',
+        title: 'Timeline does not continue',
+      })
+  })
+
+  test('does not come together with details.timeline, nor beyond 20,000 entries', () => {
+    for (const timeline of [[], null]) {
+      const error = refusalOf({ details: { timeline }, appendTimeline: { at: 0, entries: [] } })
+      expect(fieldsOf(error)).toEqual(['appendTimeline'])
+    }
+    const full: CallChange = { details: { timeline: entries(20_000) } }
+    const error = refusalOf(full, { appendTimeline: { at: 20_000, entries: entries(1) } })
+    expect([error.status, fieldsOf(error)]).toEqual([400, ['appendTimeline.entries']])
+  })
+})
+
+describe('what nobody has said of a completed call is derived', () => {
+  const turnsWith = (...totals: number[]): CallChange => ({
+    details: {
+      timeline: totals.map((total, n) => ({ atSeconds: n * 10.5, kind: 'turn', latencyMs: { total } })),
+    },
+  })
+  const ended: CallChange = { createdAt: at(0), occurredAt: at(2), status: 'completed' }
+  const detailsOf = (...changes: CallChange[]) => JSON.parse(merged(...changes).details ?? 'null')
+
+  test.each<[string, CallChange[], number]>([
+    [
+      'between both times that requests named',
+      [{ createdAt: at(0) }, { occurredAt: at(2), status: 'completed' }],
+      120,
+    ],
+    [
+      'also where the start comes later',
+      [{ occurredAt: at(2), status: 'completed' }, { createdAt: at(0) }],
+      120,
+    ],
+    [
+      'to the last entry of the timeline, where they did not',
+      [turnsWith(1, 1, 1), { status: 'completed' }],
+      21,
+    ],
+    ['to the last entry that comes later', [{ status: 'completed' }, turnsWith(1, 1)], 10.5],
+    ['as 0, where nothing tells', [{ status: 'completed' }], 0],
+    ['never as less than 0', [{ createdAt: at(5) }, { occurredAt: at(2), status: 'completed' }], 0],
+    ['not while the call is live', [{ createdAt: at(0), occurredAt: at(2) }, turnsWith(1)], 0],
+    ['not where somebody has said it', [{ duration: 7 }, ended], 7],
+    ['not where somebody says it then', [ended, { duration: 7 }], 7],
+    ['not where somebody says it later, in an older event', [ended, { occurredAt: at(1), duration: 7 }], 7],
+    ['not where somebody says that it is 0', [{ ...ended, duration: 0 }, { summary: 's' }], 0],
+  ])('duration: %s', (_, changes, duration) => {
+    expect(callAfter(...changes).duration).toBe(duration)
+  })
+
+  test.each<[string, CallChange[], boolean, boolean]>([
+    ['true where the caller said anything', [{ transcript: turns(2), status: 'completed' }], true, true],
+    [
+      'false where only the agent did',
+      [{ transcript: [turn('assistant', 'Hello?')], status: 'completed' }],
+      false,
+      true,
+    ],
+    ['unknown without a transcript', [{ status: 'completed' }], false, false],
+    ['unknown while the call is live', [{ transcript: turns(2) }], false, false],
+    ['as turns that come later tell', [{ status: 'completed' }, { transcript: turns(1) }], true, true],
+    [
+      'not where somebody has said it',
+      [{ isEngaged: false }, { transcript: turns(1), status: 'completed' }],
+      false,
+      true,
+    ],
+    [
+      'not where somebody says it later, in an older event',
+      [
+        { occurredAt: at(2), transcript: turns(1), status: 'completed' },
+        { occurredAt: at(1), isEngaged: false },
+      ],
+      false,
+      true,
+    ],
+  ])('isEngaged: %s', (_, changes, isEngaged, isKnown) => {
+    const stored = merged(...changes)
+    expect([stored.call.isEngaged, isEngagementKnown(stored)]).toEqual([isEngaged, isKnown])
+    expect(toHead(stored).isEngaged).toBe(isKnown ? Number(isEngaged) : 2)
+  })
+
+  test('details.latencyMs: the median of the turns by nearest rank, until somebody says it', () => {
+    const latencyOf = (...changes: CallChange[]) => {
+      const stored = merged(...changes)
+      expect(stored.latencyMs).toBe(JSON.parse(stored.details ?? 'null')?.latencyMs ?? null)
+      return stored.latencyMs
+    }
+    expect(latencyOf(turnsWith(900, 300, 600, 1_200), { status: 'completed' })).toBe(600)
+    expect(latencyOf(turnsWith(900, 300, 600, 1_200))).toBeNull()
+    expect(latencyOf({ status: 'completed' }, turnsWith(900), { summary: 's' })).toBe(900)
+    expect(latencyOf(turnsWith(900), { status: 'completed' }, turnsWith(100, 200, 300))).toBe(200)
+    expect(latencyOf(turnsWith(900), { status: 'completed' }, { details: { timeline: null } })).toBeNull()
+    expect(latencyOf(turnsWith(900), { details: { latencyMs: 5 } }, { status: 'completed' })).toBe(5)
+    expect(latencyOf(turnsWith(900), ended, { occurredAt: at(1), details: { latencyMs: 5 } })).toBe(5)
+    expect(
+      latencyOf(turnsWith(900), { status: 'completed' }, { details: { latencyMs: 5 } }, turnsWith(1)),
+    ).toBe(5)
+  })
+
+  test('a silent end derives, too', () => {
+    const before = merged({ transcript: turns(1) }, turnsWith(800, 900))
+    const after = endSilently(before, day)
+    expect(after.call).toMatchObject({ duration: 10.5, isEngaged: true, endedReason: 'silence' })
+    expect(JSON.parse(after.document)).toEqual(after.call)
+    expect(JSON.parse(after.details ?? '')).toMatchObject({ latencyMs: 800 })
+    expect(detailsOf({ transcript: turns(1) }, turnsWith(800, 900)).latencyMs).toBeNull()
+  })
+})
+
 describe('an event that is older than the newest one merged', () => {
   const newest: CallChange = { occurredAt: at(10), summary: 'new' }
 
@@ -450,7 +590,14 @@ describe('laws', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { minLength: 1, maxLength: 4 }), (history) => {
         const stored = merged(...history)
-        const said = { createdOnArrival: false, engagementStated: true }
+        // Nothing of the call itself is derived any more, and a duration of 0 is said as well.
+        const { status, duration } = stored.call
+        const saidZero = status === 'completed' && duration === 0 ? 8 : 0
+        const said = {
+          createdOnArrival: false,
+          engagementStated: true,
+          derived: (stored.derived & 18) | saidZero,
+        }
         expect(mergeCall(stored, 'call-1', stored.call, day + 9e6)).toEqual({
           ...heard(stored, 9e6),
           ...said,

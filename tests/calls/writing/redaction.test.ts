@@ -139,6 +139,21 @@ describe('before anything of a call is written', () => {
     expect((await put('live', other, minted)).status).toBe(409)
   })
 
+  test('entries that are appended to a timeline are redacted and counted once, also when they are repeated', async () => {
+    const entry = (text: string, atSeconds: number) => ({ atSeconds, kind: 'tool_call', name: 'dial', text })
+    const entries = [entry('call 415-555-2671', 1), entry('and 415-555-2672', 2)]
+    for (const part of [entries.slice(0, 1), entries, entries])
+      expect((await put('entries', { appendTimeline: { at: 0, entries: part } })).status).toBeLessThan(202)
+    const { details } = await read('entries')
+    expect(details.timeline.map(({ text }: { text: string }) => text)).toEqual([
+      'call [phone]',
+      'and [phone]',
+    ])
+    expect(details.redacted).toEqual({ phone: 2 })
+    const gap = await put('entries', { appendTimeline: { at: 3, entries: [] } })
+    expect([gap.status, (await gap.json()).code]).toEqual([409, 'timeline_gap'])
+  })
+
   test('a late event that is not merged is not counted', async () => {
     const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
     await put('late', { summary: 'done', occurredAt: at(2) })

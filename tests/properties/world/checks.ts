@@ -51,7 +51,9 @@ async function checkSearch(world: World): Promise<void> {
   const isAscending = chance.happens(0.3)
   const query: Record<string, string> = isAscending ? { ...filters, order: 'createdAt' } : filters
   const values = Object.fromEntries(Object.entries(filters).map(([name, value]) => [name, [value]]))
-  const matching = newestFirst(world.calls.values()).filter((known) => isListed(known, values))
+  const matching = newestFirst(world.calls.values()).filter((known) =>
+    isListed({ ...known, isEngagementKnown: world.isEngagementKnown(known) }, values),
+  )
   const expected = idsOf(isAscending ? matching.reverse() : matching)
   const asked = `?${new URLSearchParams(query)}`
   const found: string[] = []
@@ -215,7 +217,8 @@ function checkHead(world: World, head: Record<string, unknown>): void {
     agentId: details.agent?.id ?? null,
     occurredAt: null,
     createdOnArrival: false,
-    engagementStated: false,
+    engagementStated: head.engagement_stated === 1,
+    derived: Number(head.derived),
     completedAt: null,
     heardAt: null,
   })

@@ -79,13 +79,18 @@ const put: Step = async (world) => {
 
 /** Checks an answer by the rules, unless the event may have come late. */
 function expectMerged(
-  { timed, dated, isRedacting }: World,
+  { timed, dated, engaged, isRedacting }: World,
   { before, change, call }: { before: Call | undefined; change: CallChange; call: Call },
 ): void {
   if (timed.has(call.id)) return
   const { summary } = change
   const stored = isRedacting && summary ? { summary: summary.replace('me@example.com', '[email]') } : {}
-  expect(call).toMatchObject({ ...merged(before, { ...change, ...stored }, dated.has(call.id)) })
+  const expected = { ...merged(before, { ...change, ...stored }, dated.has(call.id)) }
+  const { status, transcript = [] } = expected
+  const isSaid = engaged.has(call.id) || change.isEngaged !== undefined
+  if (status === 'completed' && !isSaid && transcript.length > 0)
+    expected.isEngaged = transcript.some(({ role }) => role === 'user')
+  expect(call).toMatchObject(expected)
 }
 
 const putLines: Step = async (world) => {

@@ -22,6 +22,8 @@ export class World {
   readonly deleted = new Set<string>()
   /** Calls whose `createdAt` a request has named. */
   readonly dated = new Set<string>()
+  /** Calls of which a request has said whether the caller was engaged. */
+  readonly engaged = new Set<string>()
   /** Calls of which an event may have come late. */
   readonly timed = new Set<string>()
   isRedacting = false
@@ -124,8 +126,14 @@ export class World {
     }
   }
 
+  /** Whether anybody has said that the caller was engaged or not, or the transcript tells. */
+  isEngagementKnown({ call: { id, status, transcript } }: KnownCall): boolean {
+    return this.engaged.has(id) || (status === 'completed' && transcript.length > 0)
+  }
+
   /** Notes what no answer tells of a change that was accepted. */
-  note(id: string, { createdAt, occurredAt }: CallChange): void {
+  note(id: string, { createdAt, occurredAt, isEngaged }: CallChange): void {
+    if (isEngaged !== undefined) this.engaged.add(id)
     if (createdAt !== undefined) this.dated.add(id)
     if (occurredAt !== undefined) this.timed.add(id)
   }

@@ -1,24 +1,31 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { analysisPrefix } from '../../../../calls/filters.ts'
+import { analysisPrefix, metadataPrefix } from '../../../../calls/filters.ts'
 import { escapeValue, splitValues } from '../../../../text/values.ts'
 import classes from './calls.module.css'
 import { type ChosenFilters, type FilterChange, oneOrMore, ownFilters, valuesOf } from './chosen-filters.ts'
 import { FormPill } from './pill.tsx'
 
-interface AnalysisPillsProps {
+/** What the project's own fields are of, by the prefix of their filters. */
+const words = {
+  [analysisPrefix]: { pill: 'Analysis', field: 'Analysis field', example: 'topic' },
+  [metadataPrefix]: { pill: 'Metadata', field: 'Metadata key', example: 'tenant' },
+} as const
+
+interface FieldPillsProps {
+  prefix: keyof typeof words
   filters: ChosenFilters
   /** Whether to offer another field. */
   canAdd: boolean
   onChange: (change: FilterChange) => void
 }
 
-/** A pill for each analysis field with a filter, and one to add another. */
-export function AnalysisPills({ filters, canAdd, onChange }: AnalysisPillsProps) {
+/** A pill for each field with a filter, and one to add another. */
+export function FieldPills({ prefix, filters, canAdd, onChange }: FieldPillsProps) {
   return (
     <>
-      {ownFilters(filters, analysisPrefix).map((name) => {
-        const field = name.slice(analysisPrefix.length)
+      {ownFilters(filters, prefix).map((name) => {
+        const field = name.slice(prefix.length)
         return (
           <FormPill
             key={name}
@@ -27,7 +34,8 @@ export function AnalysisPills({ filters, canAdd, onChange }: AnalysisPillsProps)
             onClear={() => onChange({ [name]: undefined })}
           >
             {(close) => (
-              <AnalysisForm
+              <FieldForm
+                prefix={prefix}
                 field={field}
                 values={valuesOf(filters[name])}
                 onApply={(change) => {
@@ -40,9 +48,10 @@ export function AnalysisPills({ filters, canAdd, onChange }: AnalysisPillsProps)
         )
       })}
       {canAdd && (
-        <FormPill label="Analysis" chosen={undefined} onClear={() => undefined}>
+        <FormPill label={words[prefix].pill} chosen={undefined} onClear={() => undefined}>
           {(close) => (
-            <AnalysisForm
+            <FieldForm
+              prefix={prefix}
               field=""
               values={[]}
               onApply={(change) => {
@@ -57,25 +66,26 @@ export function AnalysisPills({ filters, canAdd, onChange }: AnalysisPillsProps)
   )
 }
 
-interface AnalysisFormProps {
+interface FieldFormProps {
+  prefix: keyof typeof words
   field: string
   values: string[]
   onApply: (change: FilterChange) => void
 }
 
-function AnalysisForm({ field, values, onApply }: AnalysisFormProps) {
+function FieldForm({ prefix, field, values, onApply }: FieldFormProps) {
   const [name, setName] = useState(field)
   const [text, setText] = useState(values.map(escapeValue).join(', '))
   const apply = (event: FormEvent) => {
     event.preventDefault()
     const wanted = splitValues(text).flatMap((value) => value.trim() || [])
-    if (name.trim()) onApply({ [`${analysisPrefix}${name.trim()}`]: oneOrMore(wanted) })
+    if (name.trim()) onApply({ [`${prefix}${name.trim()}`]: oneOrMore(wanted) })
   }
   return (
     <form className={classes.form} onSubmit={apply}>
       <TextInput
-        label="Analysis field"
-        placeholder="topic"
+        label={words[prefix].field}
+        placeholder={words[prefix].example}
         maxLength={100}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}

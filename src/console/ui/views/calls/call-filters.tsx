@@ -1,10 +1,16 @@
 import { Anchor, Button } from '@mantine/core'
 import { useState, type WheelEvent } from 'react'
-import { callFilters, type FilterName, prefixOf } from '../../../../calls/filters.ts'
+import {
+  analysisPrefix,
+  callFilters,
+  type FilterName,
+  metadataPrefix,
+  prefixOf,
+} from '../../../../calls/filters.ts'
 import type { FoundBy } from '../../../../calls/finding/search-box.ts'
 import { SearchField } from '../../components/search-field.tsx'
 import { CallerLink, isWholeNumber } from '../callers/caller-link.tsx'
-import { AnalysisPills } from './analysis-pills.tsx'
+import { FieldPills } from './analysis-pills.tsx'
 import classes from './calls.module.css'
 import {
   type ChosenFilters,
@@ -72,7 +78,8 @@ export function CallFilters({
             onClear={() => onChange({ [name]: undefined })}
           />
         ))}
-        <AnalysisPills filters={filters} canAdd={isMore} onChange={onChange} />
+        <FieldPills prefix={analysisPrefix} filters={filters} canAdd={isMore} onChange={onChange} />
+        <FieldPills prefix={metadataPrefix} filters={filters} canAdd={isMore} onChange={onChange} />
         <CriterionPills filters={filters} isMore={isMore} onChange={onChange} />
         <Button
           variant="subtle"

@@ -3,6 +3,7 @@ import {
   type CallFilter,
   callFilters,
   criterionPrefix,
+  type metadataPrefix,
   prefixOf,
   verdicts,
 } from '../../../../calls/filters.ts'
@@ -16,8 +17,8 @@ const charsMax = 500
 /** How much of an unreadable value is shown. */
 const shownCharsMax = 40
 
-/** A filter that names something of the project's own: a field of the analysis, or a criterion. */
-export type OwnFilter = `${typeof analysisPrefix | typeof criterionPrefix}${string}`
+/** A filter that names something of the project's own: a field of the analysis or of metadata, or a criterion. */
+export type OwnFilter = `${typeof analysisPrefix | typeof metadataPrefix | typeof criterionPrefix}${string}`
 
 /** A value, or any of several. */
 type OneOrMore = string | string[]

@@ -53,7 +53,7 @@ const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
   direction: { inbound: 'Inbound', outbound: 'Outbound', web: 'Web', [noValue]: 'Not known' },
   label: { [noValue]: 'No label' },
   assignee: { [noValue]: 'Nobody' },
-  isEngaged: { true: 'Engaged', false: 'Not engaged' },
+  isEngaged: { true: 'Engaged', false: 'Not engaged', [noValue]: 'Not known' },
   reviewed: { true: 'Reviewed', false: 'Not reviewed' },
   flagged: { true: 'Has flagged turns', false: 'Has no flagged turns' },
   noted: { true: 'Has a note', false: 'Has no note' },
