@@ -1,4 +1,5 @@
 import { treaty } from '@elysiajs/eden/treaty2'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { ConsoleApi } from '../api-routes.ts'
 
 /** The longest wait for an answer, so that nothing spins for ever. */
@@ -6,11 +7,33 @@ const answerWithinMs = 60_000
 /** The same where a model answers first. */
 const modelAnswersWithinMs = 160_000
 
+/** The pages of a list, each after the cursor of the one before. */
+export function readPages<At extends Readable>(at: At & Paged<At>, query?: QueryOf<At>) {
+  return infiniteQueryOptions({
+    queryKey: [...pathOf(at), 'pages', query ?? {}],
+    queryFn: ({ pageParam, signal }) => {
+      const next = pageParam === null ? {} : { cursor: pageParam }
+      // As above.
+      const answer = at.get({ query: Object.assign({}, query, next), fetch: { signal } } as never)
+      return unwrap<AnswerOf<At> & Page>(answer as Promise<Answered<AnswerOf<At> & Page>>)
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+}
+
+interface Page {
+  nextCursor: string | null
+}
+type Paged<At extends Readable> = AnswerOf<At> extends Page ? unknown : never
+
+const pathKey = Symbol('path')
+
 /** A client of the console's API, typed by its routes: changing a route is a type error here. */
-export const api = treaty<ConsoleApi>(location.origin, {
-  onRequest: [refuseDots, endInTime],
-  parseDate: false,
-}).console.api
+export const api = withPath(
+  treaty<ConsoleApi>(location.origin, { onRequest: [refuseDots, endInTime], parseDate: false }).console.api,
+  [],
+)
 
 /** An error from the service, or one made here when it did not answer. */
 export class ApiProblem extends Error {
@@ -46,10 +69,27 @@ export class ApiProblem extends Error {
   }
 }
 
-interface Answered<Answer> {
+export interface Answered<Answer> {
   data: Answer | null
   error: unknown
   response?: Response | undefined
+}
+
+interface Readable {
+  get: (options: never) => Promise<Answered<unknown>>
+}
+type AnswerOf<At extends Readable> = Extract<Awaited<ReturnType<At['get']>>, { error: null }>['data']
+type QueryOf<At extends Readable> =
+  NonNullable<Parameters<At['get']>[0]> extends { query?: infer Query } ? Query : Record<string, never>
+
+/** The answer of an address, `read(of.keys)`: its path is its key in the cache. */
+export function read<At extends Readable>(at: At, query?: QueryOf<At>) {
+  return queryOptions({
+    queryKey: [...pathOf(at), query ?? {}],
+    queryFn: ({ signal }): Promise<AnswerOf<At>> =>
+      // `never`, since not every address takes a query; `QueryOf` has checked this one.
+      unwrap<AnswerOf<At>>(at.get({ query, fetch: { signal } } as never) as Promise<Answered<AnswerOf<At>>>),
+  })
 }
 
 /** The data of a successful answer. @throws ApiProblem for any other answer, or none */
@@ -58,6 +98,27 @@ export async function unwrap<Answer>(asked: Promise<Answered<Answer>>): Promise<
   if (error) throw toProblem(error, response)
   // Without an error, null is what the route answered.
   return data as Answer
+}
+
+/** The parts of an address below `/console/api`: what its answer, and those below it, are cached under. */
+export function pathOf(at: object): readonly string[] {
+  return (at as { [pathKey]: readonly string[] })[pathKey]
+}
+
+/** The same client, each of whose addresses knows its path. */
+function withPath<Node extends object>(node: Node, path: readonly string[]): Node {
+  return new Proxy(node, {
+    get: (target, name) =>
+      // A step further is an address, too.
+      name === pathKey ? path : withPath(Reflect.get(target, name) as object, [...path, String(name)]),
+    apply: (target, self, given) => {
+      const next = Reflect.apply(target as unknown as () => object, self, given)
+      // `keys({ id })` is an address; `keys.get()` is an answer.
+      return next instanceof Promise
+        ? next
+        : withPath(next, [...path, ...Object.values(given[0]).map(String)])
+    },
+  })
 }
 
 function toProblem(error: unknown, response: Response | undefined): ApiProblem {

@@ -19,7 +19,6 @@ export const callKeys = {
   one: within('calls', 'one'),
   details: within('calls', 'details'),
   analysis: within('calls', 'analysis'),
-  holds: within('calls', 'holds'),
   peaks: within('calls', 'peaks'),
   unsavedNote: within('calls', 'unsaved-note'),
   neighbours: within('calls', 'neighbours'),
@@ -111,8 +110,6 @@ export const questionKeys = {
 export const settingsKeys = {
   /** All that belongs to the project. */
   all: within('project'),
-  keys: within('project', 'keys'),
-  addressCheck: within('project', 'check-address'),
   sources: within('project', 'sources'),
   /** A source, and what belongs to it. */
   source: within('project', 'source'),
@@ -124,9 +121,6 @@ export const settingsKeys = {
     isFailed,
   ],
   message: (project: string, id: string, message: string) => [...settingsKeys.webhooks(project, id), message],
-  people: within('project', 'people'),
-  audit: within('project', 'audit'),
-  holds: within('project', 'holds'),
   erasure: within('project', 'erasure'),
   erasures: within('project', 'erasures'),
   /** How long calls are kept and what is redacted, and what that removes. */
@@ -142,7 +136,6 @@ export const personKeys = {
   sessionEnded: ['session-ended'],
   sessions: ['sessions'],
   twoFactor: ['two-factor'],
-  accounts: ['accounts'],
   /** Of the whole service, for the console's owner. */
   service: ['service'],
   twoFactorRule: ['two-factor-rule'],

@@ -58,12 +58,12 @@ export function useProjects(): ProjectOfPerson[] {
   return useSuspenseQuery(sessionQuery).data.projects
 }
 
-/** The project in the address, with the person's role in it. Only for use inside the shell. */
-export function useProject(): ProjectOfPerson {
+/** The project in the address, with the person's role in it, and what the API has `of` it. Only inside the shell. */
+export function useProject() {
   const { project: id } = useParams({ from: '/p/$project' })
   const project = useProjects().find((candidate) => candidate.id === id)
   if (!project) throw new Error('No such project')
-  return project
+  return { ...project, of: api.projects({ project: id }) }
 }
 
 /** Why the person may not do such a thing in the project in the address; null when they may. */

@@ -25,7 +25,7 @@ export interface Column<Row> {
   from?: 480 | 640 | 800 | 960
 }
 
-interface ListTableProps<Row> {
+export interface ListTableProps<Row> {
   /** Accessible name of the table. */
   label: string
   columns: readonly Column<Row>[]

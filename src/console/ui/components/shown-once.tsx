@@ -1,8 +1,9 @@
-import { Button, Modal, Textarea } from '@mantine/core'
+import { Button, Group, Modal, Textarea, TextInput } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useBlocker } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { CopyButton } from './copy-button.tsx'
+import { useShow } from './dialogs.tsx'
 import classes from './shown-once.module.css'
 import { useFocus } from './use-focus.ts'
 import { Warning } from './warning.tsx'
@@ -70,6 +71,41 @@ export function ShownOnce({ what, text, warning, before, children, onStored }: S
       </div>
       {children}
       <Button onClick={onStored}>I have stored it</Button>
+    </div>
+  )
+}
+
+/** Shows a one-time link, this once; `says` what it does, for whom and until when. */
+export function useShowLink() {
+  const show = useShow()
+  return (link: string, says: ReactNode) =>
+    show({
+      title: 'Send this link',
+      size: 480,
+      isKept: true,
+      content: (close) => <MadeLink link={link} says={says} onDone={close} />,
+    })
+}
+
+function MadeLink({ link, says, onDone }: { link: string; says: ReactNode; onDone: () => void }) {
+  const field = useFocus<HTMLInputElement>()
+  return (
+    <div className="cb-stack">
+      <p>{says}</p>
+      <div className={classes.secretField}>
+        <TextInput
+          ref={field}
+          label="Link"
+          value={link}
+          readOnly
+          classNames={{ input: 'cb-mono' }}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+        <CopyButton value={link} label="Copy link" withText />
+      </div>
+      <Group justify="flex-end">
+        <Button onClick={onDone}>Done</Button>
+      </Group>
     </div>
   )
 }

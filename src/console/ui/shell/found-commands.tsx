@@ -4,10 +4,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { CallRow } from '../../../calls/reading/call-rows.ts'
-import { api, unwrap } from '../api.ts'
+import { api, read, unwrap } from '../api.ts'
 import { useFormatNumber } from '../components/phone-number.ts'
 import { useDates } from '../components/use-dates.ts'
-import { callKeys, knowledgeKeys, settingsKeys } from '../query-keys.ts'
+import { callKeys, knowledgeKeys } from '../query-keys.ts'
 import { parseSearch } from '../search-params.ts'
 import { useProject } from '../session.ts'
 import { readFilters } from '../views/calls/chosen-filters.ts'
@@ -141,14 +141,10 @@ function useViews(query: string, isOn: boolean): CommandGroup {
 
 /** For owners, who may see them. */
 function usePeople(query: string, isOn: boolean): CommandGroup {
-  const { id: project, role } = useProject()
+  const { id: project, role, of } = useProject()
   const navigate = useNavigate()
   const isAllowed = isOn && role === 'owner'
-  const { data } = useQuery({
-    queryKey: settingsKeys.people(project),
-    queryFn: ({ signal }) => unwrap(api.projects({ project }).people.get({ fetch: { signal } })),
-    enabled: isAllowed,
-  })
+  const { data } = useQuery({ ...read(of.people), enabled: isAllowed })
   const commands = (data?.members ?? []).map(({ personId, name, email }) => ({
     id: `person-${personId}`,
     label: (

@@ -1,7 +1,7 @@
 import type { Role } from '../../../identity.ts'
 
 /** The pages of Settings, and whom they are for. */
-const settingsPages = [
+export const settingsPages = [
   { to: '/p/$project/settings/keys', label: 'API Keys', for: 'owners' },
   { to: '/p/$project/settings/integrations', label: 'Integrations', for: 'owners' },
   { to: '/p/$project/settings/webhooks', label: 'Webhooks', for: 'owners' },

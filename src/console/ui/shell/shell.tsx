@@ -6,6 +6,7 @@ import { Outlet, useParams } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo } from 'react'
 import { flushSync } from 'react-dom'
 import { Dates } from '../components/dates.ts'
+import { Dialogs } from '../components/dialogs.tsx'
 import { ButtonWithPopup } from '../components/popup.tsx'
 import { DatesContext } from '../components/use-dates.ts'
 import { useDialog } from '../components/use-focus.ts'
@@ -77,7 +78,9 @@ function Frame() {
           </div>
         )}
         <main id="content" tabIndex={-1} className={classes.main}>
-          <Outlet />
+          <Dialogs>
+            <Outlet />
+          </Dialogs>
         </main>
         <TitleAnnouncer />
         <LostService />

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, unwrap } from '../../api.ts'
-import { callKeys, settingsKeys } from '../../query-keys.ts'
+import { callKeys } from '../../query-keys.ts'
 
 const callsPerPage = '50'
 
@@ -25,15 +25,5 @@ export function callerCallsQuery(project: string, caller: string) {
       ),
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
-  })
-}
-
-/** The holds on the person's number. */
-export function callerHoldsQuery(project: string, caller: string) {
-  return queryOptions({
-    // Changes with the project's holds.
-    queryKey: settingsKeys.holds(project, caller),
-    queryFn: ({ signal }) =>
-      unwrap(api.projects({ project }).callers({ caller }).holds.get({ fetch: { signal } })),
   })
 }

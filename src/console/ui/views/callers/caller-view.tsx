@@ -16,10 +16,10 @@ import { useDates } from '../../components/use-dates.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { Duration, Numbers, RunningDuration } from '../calls/call-line.tsx'
 import { Evaluation, LiveBadge } from '../calls/evaluation.tsx'
+import { CallerHolds } from '../calls/holds.tsx'
 import classes from './caller.module.css'
 import { CallerErasure } from './caller-erasure.tsx'
 import { CallerExport } from './caller-export.tsx'
-import { CallerHolds } from './caller-holds.tsx'
 import { callerCallsQuery, callerQuery } from './caller-queries.ts'
 
 const route = getRouteApi('/p/$project/callers/$caller')
@@ -49,7 +49,7 @@ export function CallerView() {
           {data ? (
             <>
               <CallerExport caller={data} project={project} />
-              {maySeeHolds && <CallerHolds caller={data} project={project} mayManage={mayManage} />}
+              {maySeeHolds && <CallerHolds caller={data} />}
               {mayManage && <CallerErasure caller={data} project={project} />}
             </>
           ) : (

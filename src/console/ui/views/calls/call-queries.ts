@@ -2,7 +2,7 @@ import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions 
 import type { FilterName } from '../../../../calls/filters.ts'
 import type { CallRows } from '../../../../calls/reading/call-rows.ts'
 import { api, unwrap } from '../../api.ts'
-import { callKeys, overviewKeys, settingsKeys } from '../../query-keys.ts'
+import { callKeys, overviewKeys } from '../../query-keys.ts'
 import { toQuery } from '../../search-params.ts'
 import type { AskedFilters } from './asked-filters.ts'
 import { type ChosenFilters, faultsOf, nameOf } from './chosen-filters.ts'
@@ -83,20 +83,6 @@ export function requestCall(queryClient: QueryClient, project: string, id: strin
     queryClient.prefetchQuery({ ...callQuery(project, id), staleTime }),
     queryClient.prefetchQuery({ ...callDetailsQuery(project, id), staleTime }),
   ]
-}
-
-/** The legal holds on a call. */
-export function holdsQuery(project: string, id: string) {
-  return queryOptions({
-    queryKey: callKeys.holds(project, id),
-    queryFn: ({ signal }) => unwrap(api.projects({ project }).calls({ id }).holds.get({ fetch: { signal } })),
-  })
-}
-
-/** After a hold was set or lifted: reloads the holds of calls, of people and of the project. */
-export function refreshHolds(queryClient: QueryClient, project: string): Promise<unknown> {
-  const keys = [callKeys.holds(project), callKeys.caller(project), settingsKeys.all(project)]
-  return Promise.all(keys.map((queryKey) => queryClient.invalidateQueries({ queryKey })))
 }
 
 /** The values that filters suggest. */

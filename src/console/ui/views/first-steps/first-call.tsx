@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
+import { read } from '../../api.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
+import { useShow } from '../../components/dialogs.tsx'
 import { useProject } from '../../session.ts'
-import { keysQuery } from '../settings/key-queries.ts'
+import { newKeyDialog } from '../settings/keys.ts'
 
-const NewKeyDialog = lazy(async () => ({
-  default: (await import('../settings/new-key-dialog.tsx')).NewKeyDialog,
-}))
+const NewKey = lazy(async () => ({ default: (await import('../settings/new-key.tsx')).NewKey }))
 
 interface FirstKey {
   /** The key that was made on this page, which knows it until it is left; null for none. */
@@ -14,31 +14,33 @@ interface FirstKey {
   /** Whether the project has an ingest key. */
   hasKey: boolean
   create: () => void
-  dialog: ReactNode
 }
 
 /** The ingest key for the first call, made in a dialog over the page. */
 export function useFirstKey(): FirstKey {
-  const { id: project, role } = useProject()
+  const { role, of } = useProject()
   const isOwner = role === 'owner'
-  const { data: keys } = useQuery({ ...keysQuery(project), enabled: isOwner })
-  const [isOpen, setIsOpen] = useState<boolean | null>(null)
+  const { data: keys } = useQuery({ ...read(of.keys), enabled: isOwner })
+  const show = useShow()
   const [text, setText] = useState<string | null>(null)
   return {
     text,
     hasKey: keys?.data.some(({ kind, revokedAt }) => kind === 'ingest' && revokedAt === null) ?? false,
-    create: () => setIsOpen(true),
-    dialog: isOpen !== null && (
-      <Suspense>
-        <NewKeyDialog
-          opened={isOpen}
-          onClose={() => setIsOpen(false)}
-          preset={{ name: 'First calls', access: 'ingest' }}
-          onMade={(made) => setText(made.key)}
-        />
-      </Suspense>
-    ),
+    create: () =>
+      show({ ...newKeyDialog, content: (close) => <FirstKeyForm onMade={setText} onCancel={close} /> }),
   }
+}
+
+function FirstKeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel: () => void }) {
+  return (
+    <Suspense>
+      <NewKey
+        preset={{ name: 'First calls', access: 'ingest' }}
+        onCancel={onCancel}
+        onMade={({ key }) => onMade(key)}
+      />
+    </Suspense>
+  )
 }
 
 /** The command that sends a first call, with the key in it where it is known. */

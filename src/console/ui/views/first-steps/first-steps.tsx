@@ -3,21 +3,20 @@ import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { api, unwrap } from '../../api.ts'
+import { api, read, unwrap } from '../../api.ts'
 import { PageButton, PageLink } from '../../components/links.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { sessionQuery, useProject } from '../../session.ts'
 import { facetsQuery, newestCallQuery } from '../calls/call-queries.ts'
 import { knowledgeQuery } from '../overview/overview-queries.ts'
-import { keysQuery } from '../settings/key-queries.ts'
 import { FirstCall, useFirstKey } from './first-call.tsx'
 import classes from './first-steps.module.css'
 
 const everyMs = 2_000
 
 /** The first steps of a new project. Each shows when it is done; nothing is shown once all are. */
-export function FirstSteps() {
-  const { id: project, role } = useProject()
+export default function FirstSteps() {
+  const { id: project, role, of } = useProject()
   const calls = useQuery({
     ...newestCallQuery(project),
     refetchInterval: untilAny(({ data }) => data.length > 0),
@@ -29,7 +28,7 @@ export function FirstSteps() {
   const isNamed = (facets.data?.agentId?.length ?? 0) > 0
   // An agent that no call names may still have asked, with a key.
   const asksKeys = role === 'owner' && isKnown && !isNamed
-  const keys = useQuery({ ...keysQuery(project), enabled: asksKeys })
+  const keys = useQuery({ ...read(of.keys), enabled: asksKeys })
   if (!isKnown || !items.data || (asksKeys && !keys.data)) return null
   const hasItem = items.data.items > 0
   const asked =
@@ -98,7 +97,6 @@ function Steps({ hasCall, hasItem, hasAgent }: Record<'hasCall' | 'hasItem' | 'h
           sends.
         </Step>
       </ol>
-      {key.dialog}
     </section>
   )
 }

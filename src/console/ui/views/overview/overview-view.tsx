@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { PageHeader } from '../../components/page-header.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useNow } from '../../components/use-now.ts'
@@ -7,7 +8,6 @@ import { ZoneNote } from '../../components/zone-note.tsx'
 import { useProject } from '../../session.ts'
 import { newestCallQuery } from '../calls/call-queries.ts'
 import { KeptCharts } from '../charts/kept-charts.tsx'
-import { FirstSteps } from '../first-steps/first-steps.tsx'
 import { CallsByDay } from './calls-by-day.tsx'
 import { Criteria } from './criteria.tsx'
 import { Durations } from './durations.tsx'
@@ -22,6 +22,8 @@ import { labelBefore, periodLabel, periodOf } from './overview-search.ts'
 import { PeriodPicker } from './period-picker.tsx'
 import { Trend } from './trend.tsx'
 
+const FirstSteps = lazy(() => import('../first-steps/first-steps.tsx'))
+
 /** The calls of a period in figures and charts. */
 export function OverviewView() {
   const dates = useDates()
@@ -33,7 +35,9 @@ export function OverviewView() {
     return (
       <div className={classes.overview}>
         <PageHeader title="Overview" />
-        <FirstSteps />
+        <Suspense>
+          <FirstSteps />
+        </Suspense>
       </div>
     )
   }

@@ -1,4 +1,4 @@
-import { Button, Group, PasswordInput } from '@mantine/core'
+import { Button, Group, PasswordInput, Stack } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
@@ -28,7 +28,7 @@ export function AccountView() {
   return (
     <>
       <PageHeader title="Account" description="Your account in every project." />
-      <div className={classes.forms}>
+      <Stack gap="lg" maw={720}>
         <Person />
         {provider && (provider.isOnly || !hasPassword) ? (
           <Panel title="Password">
@@ -41,7 +41,7 @@ export function AccountView() {
           </>
         )}
         <Sessions />
-      </div>
+      </Stack>
     </>
   )
 }

@@ -1,9 +1,10 @@
 import { IconKey, IconServer, IconTerminal2, IconUser, IconUserQuestion } from '@tabler/icons-react'
+import type { LinkProps } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { ActorKind, AuditRow } from '../../../../audit/audit-trail.ts'
 import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
-import { useProject } from '../../session.ts'
+import { to } from '../../components/to.ts'
 import { actorWords, settingWords } from './action-words.ts'
 import { roleLabels } from './people.ts'
 import classes from './settings.module.css'
@@ -18,7 +19,6 @@ const icons: Record<ActorKind, typeof IconUser> = {
 
 /** Who acted, as a link to all that they did. */
 export function AuditActor({ row: { actor, actorKind, actorId } }: { row: AuditRow }) {
-  const { id: project } = useProject()
   const Icon = icons[actorKind]
   const isNamed = actorKind === 'person' || actorKind === 'key'
   const [name, rest] = partsOf(actor ?? actorWords[actorKind])
@@ -29,8 +29,7 @@ export function AuditActor({ row: { actor, actorKind, actorId } }: { row: AuditR
     >
       <Icon size={14} aria-label={actorWords[actorKind]} />
       <PageLink
-        to="/p/$project/settings/audit"
-        params={{ project }}
+        {...to.audit}
         search={{ who: isNamed ? (actorId ?? actorKind) : actorKind }}
         className={`cb-truncate ${classes.auditActorName}`}
         dir="auto"
@@ -116,74 +115,28 @@ function readTarget(target: string): { hash: string | null; label: string } {
   return hash ? { hash, label } : { hash: null, label: target }
 }
 
-function TargetLink({
-  link: { kind, id },
-  children,
-}: {
+const targets = {
+  call: to.call,
+  item: to.item,
+  key: to.key,
+  source: to.source,
+  webhook: to.webhook,
+  person: () => to.people,
+  erasure: to.receipt,
+  hold: () => to.privacy,
+  alert: to.alert,
+} satisfies Record<NonNullable<AuditRow['link']>['kind'], (id: string) => object>
+
+interface TargetLinkProps {
   link: NonNullable<AuditRow['link']>
   children: ReactNode
-}) {
-  const { id: project } = useProject()
-  switch (kind) {
-    case 'call':
-      return (
-        <PageLink to="/p/$project/calls/$call" params={{ project, call: id }}>
-          {children}
-        </PageLink>
-      )
-    case 'item':
-      return (
-        <PageLink to="/p/$project/knowledge/$item" params={{ project, item: id }} dir="auto">
-          {children}
-        </PageLink>
-      )
-    case 'key':
-      return (
-        <PageLink to="/p/$project/settings/keys/$key" params={{ project, key: id }} dir="auto">
-          {children}
-        </PageLink>
-      )
-    case 'source':
-      return (
-        <PageLink
-          to="/p/$project/settings/integrations/sources/$source"
-          params={{ project, source: id }}
-          dir="auto"
-        >
-          {children}
-        </PageLink>
-      )
-    case 'webhook':
-      return (
-        <PageLink to="/p/$project/settings/webhooks/$webhook" params={{ project, webhook: id }}>
-          {children}
-        </PageLink>
-      )
-    case 'person':
-      return (
-        <PageLink to="/p/$project/settings/people" params={{ project }} dir="auto">
-          {children}
-        </PageLink>
-      )
-    case 'erasure':
-      return (
-        <PageLink to="/p/$project/settings/privacy/receipts/$receipt" params={{ project, receipt: id }}>
-          {children}
-        </PageLink>
-      )
-    case 'hold':
-      return (
-        <PageLink to="/p/$project/settings/privacy" params={{ project }}>
-          {children}
-        </PageLink>
-      )
-    case 'alert':
-      return (
-        <PageLink to="/p/$project/settings/alerts/$alert" params={{ project, alert: id }} dir="auto">
-          {children}
-        </PageLink>
-      )
-    default:
-      return kind satisfies never
-  }
+}
+
+function TargetLink({ link: { kind, id }, children }: TargetLinkProps) {
+  const target: LinkProps = targets[kind](id)
+  return (
+    <PageLink {...target} dir="auto">
+      {children}
+    </PageLink>
+  )
 }

@@ -1,6 +1,7 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button, Group, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { read } from '../../api.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { DateFilter } from '../calls/date-filter.tsx'
@@ -8,9 +9,6 @@ import { dateRangeLabel, rangeToDays } from '../calls/date-range.ts'
 import { ChoicePill, FormPill } from '../calls/pill.tsx'
 import { actionWords, actorWords } from './action-words.ts'
 import type { AuditSearch } from './audit-search.ts'
-import { keysQuery } from './key-queries.ts'
-import { peopleQuery } from './people.ts'
-import classes from './settings.module.css'
 
 interface AuditFiltersProps {
   filters: AuditSearch
@@ -28,7 +26,7 @@ export function AuditFilters({ filters, onChange }: AuditFiltersProps) {
     () =>
       onChange(without(filters, names))
   return (
-    <search className={classes.auditFilters} aria-label="Filter the audit trail">
+    <Group component="search" gap="xs" mb="sm" aria-label="Filter the audit trail">
       <WhoPill filters={filters} onChange={onChange} />
       <ChoicePill
         label="Action"
@@ -68,15 +66,15 @@ export function AuditFilters({ filters, onChange }: AuditFiltersProps) {
           Clear filters
         </Button>
       )}
-    </search>
+    </Group>
   )
 }
 
 /** The members, the keys, and what has no name. */
 function WhoPill({ filters, onChange }: AuditFiltersProps) {
-  const { id: project } = useProject()
-  const { data: people } = useQuery(peopleQuery(project))
-  const { data: keys } = useQuery(keysQuery(project))
+  const { of } = useProject()
+  const { data: people } = useQuery(read(of.people))
+  const { data: keys } = useQuery(read(of.keys))
   const options = [
     ...(people?.members ?? []).map(({ personId, name }) => ({ value: personId, label: name })),
     ...(keys?.data ?? []).map(({ id, name, hint }) => ({ value: id, label: `${name} (${hint})` })),

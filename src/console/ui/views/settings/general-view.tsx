@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { api, unwrap } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
@@ -18,12 +18,12 @@ export function GeneralView() {
   return (
     <>
       <PageHeader title="General" />
-      <div className={classes.forms}>
+      <Stack gap="lg" maw={720}>
         {isOwner && <Rename />}
         <Facts />
         {isOwner && <TimeZonePanel />}
         {isOwner && <Deletion />}
-      </div>
+      </Stack>
     </>
   )
 }
@@ -75,14 +75,14 @@ function Deletion() {
   }
   return (
     <Panel title="Delete project">
-      <div className={classes.dangerRow}>
-        <p className="cb-dimmed">
+      <Group justify="space-between" gap="md">
+        <p className={`cb-dimmed ${classes.dangerText}`}>
           Permanently deletes all of its calls, knowledge and keys. Only a backup can bring them back.
         </p>
         <Button color="red" variant="outline" onClick={() => setAsking(true)}>
           Delete project
         </Button>
-      </div>
+      </Group>
       <ConfirmDialog
         opened={isAsking}
         onClose={() => setAsking(false)}

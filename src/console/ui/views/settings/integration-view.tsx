@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Skeleton } from '@mantine/core'
+import { Anchor, Button, Group, Skeleton, Stack } from '@mantine/core'
 import { IconClock, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -14,7 +14,7 @@ import { StatusBadge } from '../../components/status-badge.tsx'
 import { NotFound } from '../../shell/not-found.tsx'
 import { totalLabel } from '../calls/pages.ts'
 import { type Integration, integrations, type Lines } from './integrations.ts'
-import { NewKeyDialog } from './new-key-dialog.tsx'
+import { useNewKey } from './new-key.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import classes from './settings.module.css'
 import { lastCallQuery } from './source-queries.ts'
@@ -35,7 +35,7 @@ export function IntegrationView() {
 
 function Connected({ integration, project }: { integration: Integration; project: string }) {
   const { label, description, bySource, access, guide, linesOf } = integration
-  const [isCreating, setCreating] = useState(false)
+  const create = useNewKey()
   // Until the page is left, as the dialog promises.
   const [made, setMade] = useState<string | null>(null)
   const key = made ?? (access === 'ingest' ? 'ck_ingest_…' : 'ck_live_…')
@@ -49,12 +49,21 @@ function Connected({ integration, project }: { integration: Integration; project
           </PageLink>
         }
         action={
-          <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+          <Button
+            leftSection={<IconPlus size={16} />}
+            onClick={() =>
+              create({
+                preset: { name: label, access },
+                onMade: ({ key }) => setMade(key),
+                use: <p className="cb-dimmed">The lines on this page have the key until you leave it.</p>,
+              })
+            }
+          >
             Create {access} key
           </Button>
         }
       />
-      <div className={classes.forms}>
+      <Stack gap="lg" maw={720}>
         {access === 'ingest' && <Arrived integration={integration} project={project} />}
         <Panel title={access === 'ingest' ? `Set up ${label}` : `Knowledge for ${label}`}>
           <div className="cb-stack">
@@ -81,14 +90,7 @@ function Connected({ integration, project }: { integration: Integration; project
             <Anchor href={`/docs/guide/${guide}`}>{label} in the guide</Anchor>
           </div>
         </Panel>
-      </div>
-      <NewKeyDialog
-        opened={isCreating}
-        onClose={() => setCreating(false)}
-        preset={{ name: label, access }}
-        onMade={({ key }) => setMade(key)}
-        use={<p className="cb-dimmed">The lines on this page have the key until you leave it.</p>}
-      />
+      </Stack>
     </>
   )
 }

@@ -1,186 +1,252 @@
-import { Button, Group, Skeleton } from '@mantine/core'
+import { Button, Group, SegmentedControl, Stack, TextInput } from '@mantine/core'
 import { IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import type { KeyRecord } from '../../../../access/keys/key-record.ts'
+import { read } from '../../api.ts'
+import { ApiForm, useApiForm } from '../../components/api-form.tsx'
+import { useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
-import { PageHeader } from '../../components/page-header.tsx'
+import { Facts, Loaded, Page } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Problem } from '../../components/problem.tsx'
+import { to } from '../../components/to.ts'
+import { useDates } from '../../components/use-dates.ts'
 import { useNow } from '../../components/use-now.ts'
-import { lastInstantOf } from './expiry.ts'
-import { KeyForm } from './key-form.tsx'
-import { accesses, accessOf, keysQuery, stateOf } from './key-queries.ts'
-import { KeyState } from './key-state.tsx'
-import { OwnersOnly } from './owners-only.tsx'
-import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
-import { RotateKeyDialog } from './rotate-key-dialog.tsx'
+import { useProject } from '../../session.ts'
+import { expiresAtOf, expiryOf, lastInstantOf } from './expiry.ts'
+import {
+  AllowedOrigins,
+  AllowList,
+  allowedIpsOf,
+  ExpiryField,
+  originsOf,
+  useAddressCheck,
+} from './key-rules.tsx'
+import { accesses, accessOf, stateOf } from './keys.ts'
+import { KeyState, useRevokeKey } from './keys-view.tsx'
+import { useShowKey } from './new-key.tsx'
 import classes from './settings.module.css'
 
 const route = getRouteApi('/p/$project/settings/keys/$key')
+const allKeys = <PageLink {...to.keys}>All keys</PageLink>
 
 /** One key: what is known of it, its rules, and its rotation. */
 export function KeyView() {
+  const { of } = useProject()
+  const { key: id } = route.useParams()
   return (
-    <OwnersOnly title="API key">
-      <Key />
-    </OwnersOnly>
+    <Loaded query={useQuery(read(of.keys))} what="The key">
+      {({ data }) => {
+        const record = data.find((key) => key.id === id)
+        // Another key is another page, with nothing left of the form of the one before.
+        return record ? (
+          <Key key={id} record={record} all={data} />
+        ) : (
+          <Empty title="Key not found">{allKeys}</Empty>
+        )
+      }}
+    </Loaded>
   )
 }
 
-function Key() {
-  const { project, key: id } = route.useParams()
-  const { data, error, refetch } = useQuery(keysQuery(project))
-  if (error && !data)
-    return <Problem error={error} title="The key could not be loaded" onRetry={() => void refetch()} />
-  if (!data) return <Skeleton height={240} />
-  const record = data.data.find((key) => key.id === id)
-  if (!record) {
-    return (
-      <Empty title="Key not found">
-        <AllKeys project={project} />
-      </Empty>
-    )
-  }
-  // Another key is another page, with nothing left of the form of the one before.
-  return <OpenKey key={id} record={record} all={data.data} project={project} />
-}
-
-interface OpenKeyProps {
-  record: KeyRecord
-  all: readonly KeyRecord[]
-  project: string
-}
-
-function OpenKey({ record, all, project }: OpenKeyProps) {
+function Key({ record, all }: { record: KeyRecord; all: readonly KeyRecord[] }) {
   const now = useNow()
-  const [isRotating, setRotating] = useState(false)
-  const [revoking, setRevoking] = useState<KeyRecord | null>(null)
+  const revoke = useRevokeKey()
+  const rotate = useRotateKey(record)
   const successor = all.find(({ replaces }) => replaces === record.id)
   const state = stateOf(record, now)
   return (
-    <>
-      <PageHeader
-        title={record.name}
-        description={<AllKeys project={project} />}
-        action={
-          state !== 'revoked' && (
-            <Group gap="xs">
-              <Button
-                variant="default"
-                leftSection={<IconTrash size={16} />}
-                onClick={() => setRevoking(record)}
-              >
-                Revoke
+    <Page
+      title={record.name}
+      description={allKeys}
+      action={
+        state !== 'revoked' && (
+          <Group gap="xs">
+            <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => revoke(record)}>
+              Revoke
+            </Button>
+            {state === 'active' && !successor && (
+              <Button leftSection={<IconRefresh size={16} />} onClick={rotate}>
+                Rotate
               </Button>
-              {state === 'active' && !successor && (
-                <Button leftSection={<IconRefresh size={16} />} onClick={() => setRotating(true)}>
-                  Rotate
-                </Button>
-              )}
-            </Group>
-          )
-        }
-      />
-      <div className={classes.forms}>
+            )}
+          </Group>
+        )
+      }
+    >
+      <Stack gap="lg" maw={720}>
         <Panel title="Key" aside={<KeyState row={record} now={now} isReplaced={successor !== undefined} />}>
-          <Facts record={record} all={all} successor={successor} project={project} />
+          <KeyFacts
+            record={record}
+            successor={successor}
+            predecessor={all.find(({ id }) => id === record.replaces)}
+          />
         </Panel>
         {state !== 'revoked' && <KeyForm key={JSON.stringify(record.expiresAt)} record={record} />}
-      </div>
-      <RotateKeyDialog record={record} opened={isRotating} onClose={() => setRotating(false)} />
-      <RevokeKeyDialog revoking={revoking} onClose={() => setRevoking(null)} />
-    </>
+      </Stack>
+    </Page>
   )
 }
 
-function Facts({ record, all, successor, project }: OpenKeyProps & { successor: KeyRecord | undefined }) {
-  const { id, hint, createdAt, createdBy, expiresAt, lastUsedAt, lastUsedIp, revokedAt, replaces } = record
+interface KeyFactsProps {
+  record: KeyRecord
+  successor: KeyRecord | undefined
+  predecessor: KeyRecord | undefined
+}
+
+function KeyFacts({ record, successor, predecessor }: KeyFactsProps) {
+  const { id, hint, createdAt, createdBy, expiresAt, lastUsedAt, lastUsedIp, revokedAt } = record
   const { label, opens } = accesses[accessOf(record)]
-  const predecessor = all.find((key) => key.id === replaces)
   return (
-    <dl className={`${classes.facts} ${classes.keyFacts}`}>
-      <Fact label="Key">
-        <Mono>{hint}</Mono>
-      </Fact>
-      <Fact label="ID">
-        <Mono>{id}</Mono>
-      </Fact>
-      <Fact label="Access">
-        <span>
-          {label}.{' '}
-          <span className="cb-dimmed">
-            {opens} A key’s access cannot be changed. Create another key for different access.
-          </span>
-        </span>
-      </Fact>
-      <Fact label="Created">
-        <span>
-          <Instant at={createdAt} as="absolute" /> by {createdBy ?? 'the command line'}
-        </span>
-      </Fact>
-      <Fact label="Last used">
-        {lastUsedAt ? (
-          <span>
+    <Facts
+      of={{
+        Key: <Mono>{hint}</Mono>,
+        ID: <Mono>{id}</Mono>,
+        Access: (
+          <>
+            {label}.{' '}
+            <span className="cb-dimmed">
+              {opens} A key’s access cannot be changed. Create another key for different access.
+            </span>
+          </>
+        ),
+        Created: (
+          <>
+            <Instant at={createdAt} as="absolute" /> by {createdBy ?? 'the command line'}
+          </>
+        ),
+        'Last used': lastUsedAt ? (
+          <>
             <Instant at={lastUsedAt} />
-            {lastUsedIp && (
-              <>
-                {' from '}
-                <Mono>{lastUsedIp}</Mono>
-              </>
-            )}
-          </span>
+            {lastUsedIp && ' from '}
+            {lastUsedIp && <Mono>{lastUsedIp}</Mono>}
+          </>
         ) : (
           'Never'
-        )}
-      </Fact>
-      <Fact label="Expires">
-        {expiresAt ? <Instant at={lastInstantOf(expiresAt)} as="absolute" /> : 'Never'}
-      </Fact>
-      {revokedAt && (
-        <Fact label="Revoked">
-          <Instant at={revokedAt} as="absolute" />
-        </Fact>
-      )}
-      {predecessor && (
-        <Fact label="Replaces">
-          <KeyLink record={predecessor} project={project} />
-        </Fact>
-      )}
-      {successor && (
-        <Fact label="Replaced by">
-          <KeyLink record={successor} project={project} />
-        </Fact>
-      )}
-    </dl>
+        ),
+        Expires: expiresAt ? <Instant at={lastInstantOf(expiresAt)} as="absolute" /> : 'Never',
+        Revoked: revokedAt && <Instant at={revokedAt} as="absolute" />,
+        Replaces: predecessor && <KeyLink record={predecessor} />,
+        'Replaced by': successor && <KeyLink record={successor} />,
+      }}
+    />
   )
 }
 
-function Fact({ label, children }: { label: string; children: ReactNode }) {
+function KeyLink({ record: { id, name, hint } }: { record: KeyRecord }) {
   return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
-  )
-}
-
-function KeyLink({ record: { id, name, hint }, project }: { record: KeyRecord; project: string }) {
-  return (
-    <PageLink to="/p/$project/settings/keys/$key" params={{ project, key: id }}>
+    <PageLink {...to.key(id)}>
       {name} ({hint})
     </PageLink>
   )
 }
 
-function AllKeys({ project }: { project: string }) {
+/** What may be changed of a key in use. */
+function KeyForm({ record }: { record: KeyRecord }) {
+  const { of } = useProject()
+  const dates = useDates()
+  const was = expiryOf(record.expiresAt, dates)
+  const form = useApiForm({
+    first: {
+      name: record.name,
+      expiry: was,
+      entries: record.allowedIps.length > 0 ? record.allowedIps : [''],
+      origins: record.allowedOrigins.join(', '),
+    },
+    isEdit: true,
+    needs: ['name'],
+    isReady: ({ expiry }) => isSame(expiry, was) || expiresAtOf(expiry, dates) !== undefined,
+    body: ({ name, expiry, entries, origins }) => ({
+      name: name.trim(),
+      allowedIps: allowedIpsOf(entries),
+      allowedOrigins: originsOf(origins),
+      // The same day keeps its exact time.
+      ...(!isSame(expiry, was) && { expiresAt: expiresAtOf(expiry, dates) ?? null }),
+    }),
+    send: (body) => of.keys({ id: record.id }).patch(body),
+    changes: of.keys,
+    says: ({ name }) => `${name} saved.`,
+  })
+  const { entries } = form.values
+  const check = useAddressCheck(entries)
   return (
-    <PageLink to="/p/$project/settings/keys" params={{ project }}>
-      All keys
-    </PageLink>
+    <Panel title="Rules">
+      <ApiForm form={form} label="Save" isReady={!check.hasFaults}>
+        <TextInput label="Name" maxLength={200} {...form.field('name')} />
+        <ExpiryField {...form.field('expiry', 'expiresAt')} />
+        <AllowList check={check} {...form.field('entries')} />
+        {restricts(record.allowedIps) && !restricts(allowedIpsOf(entries)) && (
+          <p className={classes.fieldError} role="status">
+            Saving this lets anyone who has the key use it from any address.
+          </p>
+        )}
+        {(record.scope === 'read' || record.scope === 'search') && (
+          <AllowedOrigins {...form.field('origins')} />
+        )}
+      </ApiForm>
+    </Panel>
+  )
+}
+
+function isSame(a: object, b: object): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+function restricts(entries: readonly string[]): boolean {
+  return entries.length > 0 && !entries.includes('*')
+}
+
+const overlaps = [
+  { value: '0', label: 'None' },
+  { value: '1', label: '1 hour' },
+  { value: '24', label: '24 hours' },
+  { value: '168', label: '7 days' },
+]
+
+/** Makes a key like this one and shows it once, then opens its page. */
+function useRotateKey(record: KeyRecord) {
+  const show = useShow()
+  return () =>
+    show({
+      title: `Rotate ${record.name}?`,
+      content: (close) => <RotateForm record={record} onCancel={close} />,
+    })
+}
+
+function RotateForm({ record, onCancel }: { record: KeyRecord; onCancel: () => void }) {
+  const { of } = useProject()
+  const navigate = useNavigate()
+  const showKey = useShowKey()
+  const form = useApiForm({
+    first: { overlap: '24' },
+    body: ({ overlap }) => ({ overlapHours: Number(overlap) }),
+    send: (body) => of.keys({ id: record.id }).rotate.post(body),
+    changes: of.keys,
+    done: (made) =>
+      showKey(made, undefined, () => void navigate({ ...to.key(made.id), ignoreBlocker: true })),
+  })
+  const isAtOnce = form.values.overlap === '0'
+  return (
+    <ApiForm form={form} label="Rotate key" isDanger={isAtOnce} onCancel={onCancel}>
+      <p>
+        You get a new key with the same access and rules. The old key keeps working during the overlap, so
+        that you have time to replace it.
+      </p>
+      <div>
+        <p className={classes.label} id="overlap-label">
+          Overlap
+        </p>
+        <SegmentedControl
+          size="xs"
+          aria-labelledby="overlap-label"
+          data={overlaps}
+          {...form.input('overlap')}
+        />
+      </div>
+      {isAtOnce && <p className={classes.fieldError}>The old key stops working at once.</p>}
+    </ApiForm>
   )
 }

@@ -1,179 +1,167 @@
-import { ActionIcon, Button } from '@mantine/core'
-import { IconCornerDownRight, IconKey, IconPlus, IconTrash } from '@tabler/icons-react'
+import { Button } from '@mantine/core'
+import {
+  IconBan,
+  IconClock,
+  IconClockX,
+  IconCornerDownRight,
+  IconKey,
+  IconPlus,
+  IconTrash,
+} from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useEffectEvent } from 'react'
 import type { KeyRecord } from '../../../../access/keys/key-record.ts'
+import { read } from '../../api.ts'
 import { dayLabel } from '../../components/dates.ts'
+import { useConfirm } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Mono } from '../../components/mono.tsx'
-import { PageHeader } from '../../components/page-header.tsx'
-import { Problem } from '../../components/problem.tsx'
+import { Page } from '../../components/page.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { QueryTable } from '../../components/table.tsx'
+import { to } from '../../components/to.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useNow } from '../../components/use-now.ts'
 import { useProject } from '../../session.ts'
 import { lastDayOf } from './expiry.ts'
-import { accesses, accessOf, inPairs, keysQuery, type ListedKey, stateOf } from './key-queries.ts'
-import { KeyState } from './key-state.tsx'
-import { NewKeyDialog } from './new-key-dialog.tsx'
-import { OwnersOnly } from './owners-only.tsx'
-import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
+import { accesses, accessOf, inPairs, type ListedKey, stateOf } from './keys.ts'
+import { useNewKey } from './new-key.tsx'
 import classes from './settings.module.css'
 
 /** The project's keys: list, create and revoke. */
 export function KeysView() {
-  return (
-    <OwnersOnly title="API Keys">
-      <Keys />
-    </OwnersOnly>
-  )
-}
-
-function Keys() {
-  const { id: project } = useProject()
-  const { data, error, refetch } = useQuery(keysQuery(project))
-  const { create } = useSearch({ from: '/p/$project/settings/keys' })
+  const { of } = useProject()
+  const keys = useQuery(read(of.keys))
   const navigate = useNavigate({ from: '/p/$project/settings/keys' })
-  const [revoking, setRevoking] = useState<KeyRecord | null>(null)
+  const create = useNewKey()
+  const revoke = useRevokeKey()
   const now = useNow()
-  const setOpen = (isOpen: boolean) =>
-    // Ignores the blocker: the dialog of a new key blocks all other navigation until the key is stored.
-    void navigate({ to: '.', search: isOpen ? { create: 'key' } : {}, replace: true, ignoreBlocker: true })
+  useLinkToCreate(create)
   const createButton = (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen(true)}>
+    <Button leftSection={<IconPlus size={16} />} onClick={() => create()}>
       Create API Key
     </Button>
   )
-  const empty = (
-    <Empty icon={<IconKey size={24} />} title="No keys yet" action={createButton}>
-      A key gives a program access to this project: an agent that searches the knowledge, or a platform that
-      sends calls in. Give each program its own key, so that you can revoke one without affecting the others.
-    </Empty>
+  return (
+    <Page
+      title="API Keys"
+      description="For programs that read this project’s calls and knowledge, or send calls in."
+      action={createButton}
+    >
+      <QueryTable
+        label="API keys"
+        of={keys}
+        what="The keys"
+        rows={keys.data && inPairs(keys.data.data, now)}
+        rowKey={({ row }) => row.id}
+        onOpen={({ row }) => void navigate(to.key(row.id))}
+        expectedRows={4}
+        columns={({ actions, cell, mono, text }) => [
+          cell('Name', (listed) => <KeyName listed={listed} now={now} />),
+          mono('Key', ({ row }) => row.hint, { width: '144px', from: 640 }),
+          text('Access', ({ row }) => accesses[accessOf(row)].label, { width: '72px', from: 640 }),
+          cell('Allowed from', ({ row }) => <AllowedFrom row={row} />, { width: '152px', from: 960 }),
+          cell('Expires', ({ row }) => <LastDay row={row} />, { width: '112px', from: 800 }),
+          cell('Created', ({ row }) => <Created row={row} />, {
+            width: 'clamp(144px, 30cqi - 136px, 216px)',
+            from: 960,
+          }),
+          cell('Last used', ({ row }) => <LastUsed row={row} />, { width: '104px' }),
+          actions('Revoke', ({ row }) => [
+            !row.revokedAt && { icon: IconTrash, label: `Revoke ${row.name}`, act: () => revoke(row) },
+          ]),
+        ]}
+        empty={
+          <Empty icon={<IconKey size={24} />} title="No keys yet" action={createButton}>
+            A key gives a program access to this project: an agent that searches the knowledge, or a platform
+            that sends calls in. Give each program its own key, so that you can revoke one without affecting
+            the others.
+          </Empty>
+        }
+      />
+    </Page>
   )
+}
+
+/** A link with `?create=key` opens the dialog. */
+function useLinkToCreate(create: () => void): void {
+  const isAsked = useSearch({ from: '/p/$project/settings/keys' }).create === 'key'
+  const navigate = useNavigate({ from: '/p/$project/settings/keys' })
+  const open = useEffectEvent(() => {
+    void navigate({ to: '.', search: {}, replace: true })
+    create()
+  })
+  useEffect(() => {
+    if (isAsked) open()
+  }, [isAsked])
+}
+
+/** Asks before a key stops working for good. */
+export function useRevokeKey() {
+  const { of } = useProject()
+  const ask = useConfirm()
+  return ({ id, name, hint }: KeyRecord) =>
+    ask({
+      title: `Revoke ${name}?`,
+      verb: 'Revoke key',
+      text: (
+        <p>
+          Requests with <Mono>{hint}</Mono> will be refused at once. A revoked key cannot be restored. If
+          something still needs it, create a new key first.
+        </p>
+      ),
+      send: () => of.keys({ id }).delete(),
+      changes: of.keys,
+      says: `${name} revoked.`,
+    })
+}
+
+function KeyName({ listed: { row, isReplaced }, now }: { listed: ListedKey; now: number }) {
   return (
     <>
-      <PageHeader
-        title="API Keys"
-        description="For programs that read this project’s calls and knowledge, or send calls in."
-        action={createButton}
-      />
-      {error && !data ? (
-        <Problem error={error} title="The keys could not be loaded" onRetry={() => void refetch()} />
-      ) : (
-        <ListTable
-          label="API keys"
-          columns={columnsOf(now, setRevoking)}
-          rows={data && inPairs(data.data, now)}
-          rowKey={({ row }) => row.id}
-          onOpen={({ row }) =>
-            void navigate({ to: '/p/$project/settings/keys/$key', params: { project, key: row.id } })
-          }
-          expectedRows={4}
-          empty={empty}
-        />
-      )}
-      <NewKeyDialog opened={create === 'key'} onClose={() => setOpen(false)} />
-      <RevokeKeyDialog revoking={revoking} onClose={() => setRevoking(null)} />
+      <span
+        className={classes.keyName}
+        data-state={stateOf(row, now)}
+        data-replaced={isReplaced || undefined}
+      >
+        {isReplaced && <IconCornerDownRight size={16} aria-hidden />}
+        <PageLink {...to.key(row.id)} c="inherit" className="cb-truncate">
+          {row.name}
+        </PageLink>
+        <KeyState row={row} now={now} isReplaced={isReplaced} />
+      </span>
+      <span className="cb-narrow-line">
+        {accesses[accessOf(row)].label} · <Mono>{row.hint}</Mono>
+      </span>
     </>
   )
 }
 
-function columnsOf(now: number, revoke: (key: KeyRecord) => void): Column<ListedKey>[] {
-  return [
-    {
-      key: 'name',
-      header: 'Name',
-      render: (listed) => (
-        <>
-          <KeyName listed={listed} now={now} />
-          <span className="cb-narrow-line">
-            {accesses[accessOf(listed.row)].label} · <Mono>{listed.row.hint}</Mono>
-          </span>
-        </>
-      ),
-    },
-    {
-      key: 'key',
-      header: 'Key',
-      width: '144px',
-      from: 640,
-      render: ({ row: { hint } }) => <Mono>{hint}</Mono>,
-    },
-    {
-      key: 'access',
-      header: 'Access',
-      width: '72px',
-      from: 640,
-      render: ({ row }) => accesses[accessOf(row)].label,
-    },
-    {
-      key: 'addresses',
-      header: 'Allowed from',
-      width: '152px',
-      from: 960,
-      render: ({ row }) => <AllowedFrom row={row} />,
-    },
-    {
-      key: 'expires',
-      header: 'Expires',
-      width: '112px',
-      from: 800,
-      render: ({ row: { expiresAt } }) =>
-        expiresAt ? <LastDay expiresAt={expiresAt} /> : <span className="cb-dimmed">Never</span>,
-    },
-    {
-      key: 'created',
-      header: 'Created',
-      width: 'clamp(144px, 30cqi - 136px, 216px)',
-      from: 960,
-      render: ({ row }) => <Created row={row} />,
-    },
-    { key: 'used', header: 'Last used', width: '104px', render: ({ row }) => <LastUsed row={row} /> },
-    {
-      key: 'revoke',
-      header: <span className="cb-hidden">Revoke</span>,
-      width: '48px',
-      align: 'right',
-      render: ({ row }) =>
-        row.revokedAt ? null : (
-          <ActionIcon
-            data-hint="Revoke"
-            variant="subtle"
-            color="gray"
-            size={24}
-            aria-label={`Revoke ${row.name}`}
-            onClick={() => revoke(row)}
-          >
-            <IconTrash size={16} />
-          </ActionIcon>
-        ),
-    },
-  ]
-}
+const endStates = {
+  revoked: { tone: 'neutral', icon: <IconBan size={12} />, children: 'Revoked' },
+  expired: { tone: 'warning', icon: <IconClockX size={12} />, children: 'Expired' },
+} as const
 
-function KeyName({ listed: { row, isReplaced }, now }: { listed: ListedKey; now: number }) {
-  const { id: project } = useProject()
+/** Whether a key is revoked, expired or being replaced; nothing for a key that simply works. */
+export function KeyState({ row, now, isReplaced }: ListedKey & { now: number }) {
+  const state = stateOf(row, now)
+  if (state !== 'active') return <StatusBadge {...endStates[state]} />
+  if (!isReplaced || row.expiresAt === null) return null
   return (
-    <span className={classes.keyName} data-state={stateOf(row, now)} data-replaced={isReplaced || undefined}>
-      {isReplaced && <IconCornerDownRight size={16} aria-hidden />}
-      <PageLink
-        to="/p/$project/settings/keys/$key"
-        params={{ project, key: row.id }}
-        c="inherit"
-        className="cb-truncate"
-      >
-        {row.name}
-      </PageLink>
-      <KeyState row={row} now={now} isReplaced={isReplaced} />
-    </span>
+    <StatusBadge tone="warning" icon={<IconClock size={12} />}>
+      <span>
+        Expires <Instant at={row.expiresAt} as="coming" />
+      </span>
+    </StatusBadge>
   )
 }
 
-function LastDay({ expiresAt }: { expiresAt: string }) {
+function LastDay({ row: { expiresAt } }: { row: KeyRecord }) {
   const dates = useDates()
+  if (!expiresAt) return <span className="cb-dimmed">Never</span>
   const day = lastDayOf(expiresAt, dates)
   const isThisYear = day.slice(0, 4) === dates.dayOf(Date.now()).slice(0, 4)
   return (
@@ -184,9 +172,18 @@ function LastDay({ expiresAt }: { expiresAt: string }) {
 }
 
 function AllowedFrom({ row: { allowedIps, allowedOrigins } }: { row: KeyRecord }) {
+  const [first, ...others] = allowedIps
+  const isAnywhere = first === undefined || allowedIps.includes('*')
   return (
     <>
-      <Addresses entries={allowedIps} />
+      {isAnywhere ? (
+        <span className="cb-dimmed">Anywhere</span>
+      ) : (
+        <span title={allowedIps.join('\n')}>
+          <Mono>{first}</Mono>
+          {others.length > 0 && <span className="cb-dimmed"> +{others.length}</span>}
+        </span>
+      )}
       {allowedOrigins.length > 0 && (
         <span className="cb-dimmed" title={allowedOrigins.join('\n')}>
           {' '}
@@ -194,17 +191,6 @@ function AllowedFrom({ row: { allowedIps, allowedOrigins } }: { row: KeyRecord }
         </span>
       )}
     </>
-  )
-}
-
-function Addresses({ entries }: { entries: string[] }) {
-  const [first, ...others] = entries
-  if (first === undefined || entries.includes('*')) return <span className="cb-dimmed">Anywhere</span>
-  return (
-    <span title={entries.join('\n')}>
-      <Mono>{first}</Mono>
-      {others.length > 0 && <span className="cb-dimmed"> +{others.length}</span>}
-    </span>
   )
 }
 

@@ -5,6 +5,7 @@ import { type PlatformName, platformNames, setUpOf } from '../../../../sources/c
 import type { MadeSource } from '../../../../sources/sources.ts'
 import { api, unwrap } from '../../api.ts'
 import { ActionForm } from '../../components/action-form.tsx'
+import cards from '../../components/choice-cards.module.css'
 import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Problem } from '../../components/problem.tsx'
 import { SecretModal } from '../../components/shown-once.tsx'
@@ -94,12 +95,12 @@ function NewSourceForm({ onCancel, onMade }: { onCancel: () => void; onMade: (so
       noValidate
     >
       <Radio.Group label="Platform" value={platform} onChange={choose}>
-        <div className={`${classes.choices} ${classes.platforms}`}>
+        <div className={`${cards.choices} ${classes.platforms}`}>
           {platformNames.map((value) => (
             <Radio.Card
               key={value}
               value={value}
-              className={classes.choice}
+              className={cards.choice}
               data-autofocus={value === platform || undefined}
             >
               <Radio.Indicator size="xs" />

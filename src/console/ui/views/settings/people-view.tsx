@@ -1,148 +1,93 @@
-import { ActionIcon, Button } from '@mantine/core'
-import { IconLink, IconTrash, IconUserPlus, IconX } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Button, Select, Switch } from '@mantine/core'
+import { IconLink, IconTrash, IconUserPlus, IconUserX, IconX } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import type { InvitationRow } from '../../../../access/people/invitations.ts'
 import type { MemberRow } from '../../../../access/people/members.ts'
-import { api, unwrap } from '../../api.ts'
+import type { Account } from '../../../../access/people/people.ts'
+import { mayDo, type Role } from '../../../../identity.ts'
+import { api, read } from '../../api.ts'
+import { useAct } from '../../components/acts.ts'
+import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { Avatar } from '../../components/avatar.tsx'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { ChoiceCards } from '../../components/choice-cards.tsx'
+import { useConfirm, useShow } from '../../components/dialogs.tsx'
 import { Instant } from '../../components/instant.tsx'
-import { type Column, ListTable } from '../../components/list-table.tsx'
-import { PageHeader } from '../../components/page-header.tsx'
+import { Facts, Page, Section } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { useOwnsConsole, usePerson, useProject, useProvider } from '../../session.ts'
-import { Accounts } from './accounts.tsx'
-import { InviteDialog } from './invite-dialog.tsx'
-import { OwnersOnly } from './owners-only.tsx'
-import { peopleQuery, roleLabels } from './people.ts'
-import { RoleSelect } from './role-select.tsx'
-import { Roles } from './roles.tsx'
+import { useShowLink } from '../../components/shown-once.tsx'
+import { QueryTable, Table } from '../../components/table.tsx'
+import { sessionQuery, useOwnsConsole, usePerson, useProject, useProvider } from '../../session.ts'
+import { describeRole, roleLabels, roles } from './people.ts'
 import classes from './settings.module.css'
-import { SignInLinkDialog } from './sign-in-link-dialog.tsx'
 
 /** The project's members, their roles, and its open invitations. */
 export function PeopleView() {
-  return (
-    <OwnersOnly title="People">
-      <People />
-    </OwnersOnly>
-  )
-}
-
-function People() {
-  const { id: project } = useProject()
-  const { data, error, refetch } = useQuery(peopleQuery(project))
-  const [isInviting, setInviting] = useState(false)
-  const [leaving, setLeaving] = useState<MemberRow | null>(null)
-  const [lockedOut, setLockedOut] = useState<MemberRow | null>(null)
-  const [revoked, setRevoked] = useState<InvitationRow | null>(null)
-  const person = usePerson()
+  const { of, name } = useProject()
+  const people = useQuery(read(of.people))
   const ownsConsole = useOwnsConsole()
-  const provider = useProvider()
+  const show = useShow()
+  const invite = () =>
+    show({ title: `Invite to ${name}`, size: 480, content: (close) => <InviteForm onCancel={close} /> })
   return (
-    <>
-      <PageHeader
-        title="People"
-        description="Who can see and change this project."
-        action={
-          <Button leftSection={<IconUserPlus size={16} />} onClick={() => setInviting(true)}>
-            Invite
-          </Button>
-        }
-      />
-      {error && !data ? (
-        <Problem error={error} title="The people could not be loaded" onRetry={() => void refetch()} />
-      ) : (
-        <ListTable
-          label="Members"
-          columns={memberColumns(person.id, setLeaving, setLockedOut).filter(
-            // Nobody signs in by such a link where passwords are not accepted.
-            ({ key }) => key !== 'link' || !provider?.isOnly,
-          )}
-          rows={data?.members}
-          rowKey={({ personId }) => personId}
-          expectedRows={3}
-        />
-      )}
-      {data && data.invitations.length > 0 && (
-        <section className={classes.section}>
-          <h2>Open invitations</h2>
-          <ListTable
-            label="Open invitations"
-            columns={invitationColumns(setRevoked)}
-            rows={data.invitations}
-            rowKey={({ id }) => id}
-          />
-        </section>
-      )}
+    <Page
+      title="People"
+      description="Who can see and change this project."
+      action={
+        <Button leftSection={<IconUserPlus size={16} />} onClick={invite}>
+          Invite
+        </Button>
+      }
+    >
+      <Members />
+      {people.data && people.data.invitations.length > 0 && <Invitations rows={people.data.invitations} />}
       <Roles />
-      {data && ownsConsole && <Accounts />}
-      <InviteDialog opened={isInviting} onClose={() => setInviting(false)} />
-      <RemoveDialog leaving={leaving} onClose={() => setLeaving(null)} />
-      <SignInLinkDialog member={lockedOut} onClose={() => setLockedOut(null)} />
-      <RevokeDialog invitation={revoked} onClose={() => setRevoked(null)} />
-    </>
+      {people.data && ownsConsole && <Accounts />}
+    </Page>
   )
 }
 
-function memberColumns(
-  self: string,
-  remove: (member: MemberRow) => void,
-  link: (member: MemberRow) => void,
-): Column<MemberRow>[] {
-  return [
-    { key: 'name', header: 'Name', render: (row) => <MemberName row={row} isSelf={row.personId === self} /> },
-    {
-      key: 'email',
-      header: 'Email address',
-      from: 640,
-      render: ({ email }) => <span className="cb-dimmed">{email}</span>,
-    },
-    { key: 'role', header: 'Role', width: '136px', render: (row) => <RoleSelect row={row} /> },
-    {
-      key: 'joined',
-      header: 'Joined',
-      width: '112px',
-      from: 640,
-      render: ({ joinedAt }) => <Instant at={joinedAt} as="day" />,
-    },
-    {
-      key: 'link',
-      header: <span className="cb-hidden">Sign-in link</span>,
-      width: '36px',
-      align: 'right',
-      render: (row) =>
-        row.personId === self ? null : (
-          <ActionIcon
-            data-hint="Create a sign-in link"
-            variant="subtle"
-            color="gray"
-            aria-label={`Create a sign-in link for ${row.name}`}
-            onClick={() => link(row)}
-          >
-            <IconLink size={16} />
-          </ActionIcon>
+function Members() {
+  const people = useQuery(read(useProject().of.people))
+  const self = usePerson().id
+  const isProviderOnly = useProvider()?.isOnly
+  const remove = useRemoval()
+  const link = useSignInLink()
+  return (
+    <QueryTable
+      label="Members"
+      of={people}
+      what="The people"
+      rows={people.data?.members}
+      rowKey={({ personId }) => personId}
+      expectedRows={3}
+      columns={({ actions, cell, text, when }) => [
+        cell('Name', (row) => <MemberName row={row} isSelf={row.personId === self} />),
+        text('Email address', ({ email }) => email, { from: 640, isDimmed: true }),
+        cell('Role', (row) => <RoleSelect row={row} />, { width: '136px' }),
+        when('Joined', ({ joinedAt }) => joinedAt, { as: 'day', from: 640 }),
+        actions(
+          'Actions',
+          (row) => [
+            // Nobody signs in by such a link where passwords are not accepted.
+            row.personId !== self &&
+              !isProviderOnly && {
+                icon: IconLink,
+                label: `Create a sign-in link for ${row.name}`,
+                hint: 'Create a sign-in link',
+                act: () => link(row),
+              },
+            {
+              icon: IconTrash,
+              label: `Remove ${row.name}`,
+              hint: row.personId === self ? 'Leave the project' : 'Remove from the project',
+              act: () => remove(row),
+            },
+          ],
+          '84px',
         ),
-    },
-    {
-      key: 'remove',
-      header: <span className="cb-hidden">Remove</span>,
-      width: '48px',
-      align: 'right',
-      render: (row) => (
-        <ActionIcon
-          data-hint={row.personId === self ? 'Leave the project' : 'Remove from the project'}
-          variant="subtle"
-          color="gray"
-          aria-label={`Remove ${row.name}`}
-          onClick={() => remove(row)}
-        >
-          <IconTrash size={16} />
-        </ActionIcon>
-      ),
-    },
-  ]
+      ]}
+    />
+  )
 }
 
 function MemberName({ row: { name, email }, isSelf }: { row: MemberRow; isSelf: boolean }) {
@@ -158,91 +103,214 @@ function MemberName({ row: { name, email }, isSelf }: { row: MemberRow; isSelf: 
   )
 }
 
-function RemoveDialog({ leaving, onClose }: { leaving: MemberRow | null; onClose: () => void }) {
-  const { id: project, name: projectName } = useProject()
-  const queryClient = useQueryClient()
-  const person = usePerson()
-  const isSelf = leaving?.personId === person.id
-  const remove = async (member: MemberRow) => {
-    await unwrap(api.projects({ project }).people({ id: member.personId }).delete())
-    // After leaving, reload: the project is no longer accessible.
-    if (isSelf) location.assign('/console')
-    else await queryClient.invalidateQueries(peopleQuery(project))
+function useRemoval() {
+  const { of, name: project } = useProject()
+  const self = usePerson().id
+  const ask = useConfirm()
+  return ({ personId: id, name }: MemberRow) =>
+    ask({
+      title: id === self ? `Leave ${project}?` : `Remove ${name} from ${project}?`,
+      verb: id === self ? 'Leave' : 'Remove',
+      text:
+        id === self
+          ? 'You lose access to this project at once. Only an owner can invite you again.'
+          : 'They lose access to this project at once. Keys that they created keep working. Revoke any that they may still have.',
+      send: () => of.people({ id }).delete(),
+      // After leaving, reload: the project is no longer accessible.
+      changes: id === self ? [] : of.people,
+      done: () => id === self && location.assign('/console'),
+    })
+}
+
+/** Makes a link for somebody who cannot sign in. It is shown once, and only the dialog holds it. */
+function useSignInLink() {
+  const { of } = useProject()
+  const ask = useConfirm()
+  const showLink = useShowLink()
+  return ({ personId: id, name, email }: MemberRow) =>
+    ask({
+      title: `Create a sign-in link for ${name}?`,
+      verb: 'Create link',
+      isDanger: false,
+      text: `Whoever opens it sets a new password for ${email} and is signed in, so send it to no one else. The current password works until then. If two-factor sign-in is on, it still asks for a code.`,
+      send: () => of.people({ id })['sign-in-link'].post({}),
+      done: (made) =>
+        showLink(
+          made.link,
+          <>
+            It sets a new password for {made.email}. It works once, expires{' '}
+            <Instant at={made.expiresAt} as="absolute" />, and is not shown again.
+          </>,
+        ),
+    })
+}
+
+/** A member's role. Another one is asked about before it applies. */
+function RoleSelect({ row: { personId: id, name, role } }: { row: MemberRow }) {
+  const { of, membersMayDelete } = useProject()
+  const isSelf = usePerson().id === id
+  const ask = useConfirm()
+  const choose = (next: Role) => {
+    const label = roleLabels[next].toLowerCase()
+    const named = `${next === 'owner' ? 'an' : 'a'} ${label}`
+    ask({
+      title: isSelf ? `Become ${named}?` : `Make ${name} ${named}?`,
+      verb: `${isSelf ? 'Become' : 'Make'} ${label}`,
+      isDanger: !mayDo('manage', { role: next, membersMayDelete }),
+      text: (
+        <>
+          <p>
+            {roleLabels[next]}: {describeRole(next, membersMayDelete)} This takes effect with the next
+            request.
+          </p>
+          {isSelf && <p>Only an owner can make you an owner again.</p>}
+        </>
+      ),
+      send: () => of.people({ id }).patch({ role: next }),
+      changes: [of.people, sessionQuery],
+    })
   }
   return (
-    <ConfirmDialog
-      opened={leaving !== null}
-      onClose={onClose}
-      title={isSelf ? `Leave ${projectName}?` : `Remove ${leaving?.name ?? ''} from ${projectName}?`}
-      confirmLabel={isSelf ? 'Leave' : 'Remove'}
-      onConfirm={async () => leaving && remove(leaving)}
-    >
-      <p>
-        {isSelf
-          ? 'You lose access to this project at once. Only an owner can invite you again.'
-          : 'They lose access to this project at once. Keys that they created keep working. Revoke any that they may still have.'}
-      </p>
-    </ConfirmDialog>
+    <Select
+      size="xs"
+      aria-label={`Role of ${name}`}
+      value={role}
+      onChange={(value) => value && value !== role && choose(value)}
+      allowDeselect={false}
+      data={roles.map((value) => ({ value, label: roleLabels[value] }))}
+      comboboxProps={{ width: 144 }}
+    />
   )
 }
 
-function invitationColumns(revoke: (invitation: InvitationRow) => void): Column<InvitationRow>[] {
-  return [
-    { key: 'role', header: 'Role', render: ({ role }) => roleLabels[role] },
-    {
-      key: 'by',
-      header: 'Invited by',
-      render: ({ createdBy }) => createdBy ?? <span className="cb-dimmed">the command line</span>,
-    },
-    {
-      key: 'created',
-      header: 'Created',
-      width: '128px',
-      from: 640,
-      render: ({ createdAt }) => <Instant at={createdAt} />,
-    },
-    {
-      key: 'expires',
-      header: 'Expires',
-      width: '112px',
-      render: ({ expiresAt }) => <Instant at={expiresAt} as="coming" />,
-    },
-    {
-      key: 'revoke',
-      header: <span className="cb-hidden">Revoke</span>,
-      width: '48px',
-      align: 'right',
-      render: (row) => (
-        <ActionIcon
-          data-hint="Revoke"
-          variant="subtle"
-          color="gray"
-          aria-label="Revoke the invitation"
-          onClick={() => revoke(row)}
-        >
-          <IconX size={16} />
-        </ActionIcon>
-      ),
-    },
-  ]
+function Invitations({ rows }: { rows: InvitationRow[] }) {
+  const { of } = useProject()
+  const ask = useConfirm()
+  const revoke = ({ id }: InvitationRow) =>
+    ask({
+      title: 'Revoke the invitation?',
+      verb: 'Revoke',
+      text: 'Its link stops working at once.',
+      send: () => of.invitations({ id }).delete(),
+      changes: of.people,
+    })
+  return (
+    <Section title="Open invitations">
+      <Table
+        label="Open invitations"
+        rows={rows}
+        rowKey={({ id }) => id}
+        columns={({ actions, text, when }) => [
+          text('Role', ({ role }) => roleLabels[role]),
+          text('Invited by', ({ createdBy }) => createdBy, { none: 'the command line' }),
+          when('Created', ({ createdAt }) => createdAt, { width: '128px', from: 640 }),
+          when('Expires', ({ expiresAt }) => expiresAt, { as: 'coming' }),
+          actions('Revoke', (row) => [
+            { icon: IconX, label: 'Revoke the invitation', act: () => revoke(row) },
+          ]),
+        ]}
+      />
+    </Section>
+  )
 }
 
-function RevokeDialog({ invitation, onClose }: { invitation: InvitationRow | null; onClose: () => void }) {
-  const { id: project } = useProject()
-  const queryClient = useQueryClient()
-  const revoke = async ({ id }: InvitationRow) => {
-    await unwrap(api.projects({ project }).invitations({ id }).delete())
-    await queryClient.invalidateQueries(peopleQuery(project))
-  }
+/** Makes a one-time invitation. Its link is shown once, and only the dialog holds it. */
+function InviteForm({ onCancel }: { onCancel: () => void }) {
+  const { of, membersMayDelete } = useProject()
+  const showLink = useShowLink()
+  const form = useApiForm({
+    first: { role: 'member' as Role },
+    send: (body) => of.invitations.post(body),
+    changes: of.people,
+    done: ({ link, role, expiresAt }) =>
+      showLink(
+        link,
+        <>
+          The first person to use this link joins as {role === 'owner' ? 'an owner' : `a ${role}`}. It expires{' '}
+          <Instant at={expiresAt} as="absolute" /> and is not shown again.
+        </>,
+      ),
+  })
   return (
-    <ConfirmDialog
-      opened={invitation !== null}
-      onClose={onClose}
-      title="Revoke the invitation?"
-      confirmLabel="Revoke"
-      onConfirm={async () => invitation && revoke(invitation)}
+    <ApiForm form={form} label="Create link" onCancel={onCancel}>
+      <ChoiceCards
+        label="Role"
+        inRows
+        choices={roles.map((value) => ({
+          value,
+          label: roleLabels[value],
+          text: describeRole(value, membersMayDelete),
+        }))}
+        {...form.field('role')}
+      />
+    </ApiForm>
+  )
+}
+
+/** What each role may do, and whether members may delete. */
+function Roles() {
+  const { of, membersMayDelete } = useProject()
+  const { mutate, isPending, error } = useAct({
+    send: (next: boolean) => of.settings.put({ membersMayDelete: next }),
+    changes: sessionQuery,
+  })
+  const facts = roles.toReversed().map((role) => [roleLabels[role], describeRole(role, membersMayDelete)])
+  return (
+    <Section title="Roles">
+      <div className={classes.roles}>
+        <Facts of={Object.fromEntries(facts)} />
+      </div>
+      <Switch
+        size="xs"
+        label="Members can delete calls and knowledge"
+        description="Owners always can. Deleted records cannot be restored."
+        checked={membersMayDelete}
+        disabled={isPending}
+        onChange={(event) => mutate(event.currentTarget.checked)}
+      />
+      {error && <Problem error={error} title="The setting was not saved" />}
+    </Section>
+  )
+}
+
+/** Everybody who can sign in, in any project or none. For the console's owner. */
+function Accounts() {
+  const { of } = useProject()
+  const self = usePerson().id
+  const accounts = useQuery(read(api.people))
+  const ask = useConfirm()
+  const remove = ({ id, name }: Account) =>
+    ask({
+      title: `Delete the account of ${name}?`,
+      verb: 'Delete account',
+      text: 'This signs them out at once and removes them from every project. Keys that they created keep working. Revoke any that they may still have. This cannot be undone.',
+      send: () => api.people({ id }).delete(),
+      changes: [api.people, of.people],
+    })
+  return (
+    <Section
+      title="All accounts"
+      description="Everyone who can sign in to this console. Only you, as its owner, can see this list."
     >
-      <p>Its link stops working at once.</p>
-    </ConfirmDialog>
+      <QueryTable
+        label="All accounts"
+        of={accounts}
+        what="The accounts"
+        rows={accounts.data?.data}
+        rowKey={({ id }) => id}
+        expectedRows={3}
+        columns={({ actions, text }) => [
+          text('Name', ({ name }) => name),
+          text('Email address', ({ email }) => email, { isDimmed: true }),
+          actions('Delete the account', (row) => [
+            row.id !== self && {
+              icon: IconUserX,
+              label: `Delete the account of ${row.name}`,
+              act: () => remove(row),
+            },
+          ]),
+        ]}
+      />
+    </Section>
   )
 }

@@ -1,9 +1,8 @@
-import { Radio, Switch } from '@mantine/core'
+import { Radio, Stack, Switch } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { ProjectSettings } from '../../../../db/project-settings.ts'
 import { useSettingsChange } from './privacy-queries.ts'
 import { SettingPanel } from './setting-panel.tsx'
-import classes from './settings.module.css'
 
 interface SettingsProps {
   settings: ProjectSettings
@@ -126,11 +125,11 @@ function Choice<Value extends string | number | null>({
       onSave={() => value !== undefined && mutate(changeOf(value))}
     >
       <Radio.Group label={label} description={description} value={chosen} onChange={setChosen}>
-        <div className={classes.radios}>
+        <Stack gap="xs" mt="xs">
           {choices.map(([choice, words]) => (
             <Radio key={String(choice)} value={String(choice)} size="xs" label={words} />
           ))}
-        </div>
+        </Stack>
       </Radio.Group>
     </SettingPanel>
   )

@@ -1,16 +1,16 @@
+import { Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
+import { HoldsPanel } from '../calls/holds.tsx'
 import { ErasePanel } from './erase-panel.tsx'
-import { HoldsPanel } from './holds-panel.tsx'
 import { OwnersOnly } from './owners-only.tsx'
 import { KeptNumbersPanel, KeptQuestionsPanel, ReadingPanel, SilencePanel } from './privacy-choices.tsx'
 import { settingsQuery } from './privacy-queries.ts'
 import { RecordingsPanel } from './recordings-panel.tsx'
 import { RedactionPanel } from './redaction-panel.tsx'
 import { RetentionPanel } from './retention-panel.tsx'
-import classes from './settings.module.css'
 
 /** How the project keeps personal data, and what deletes it. */
 export function PrivacyView() {
@@ -34,7 +34,7 @@ function Privacy() {
         <Problem error={error} title="The settings could not be loaded" onRetry={() => void refetch()} />
       )}
       {settings && (
-        <div className={classes.forms}>
+        <Stack gap="lg" maw={720}>
           <ErasePanel />
           <HoldsPanel />
           <RetentionPanel settings={settings} />
@@ -44,7 +44,7 @@ function Privacy() {
           <KeptNumbersPanel settings={settings} />
           <KeptQuestionsPanel settings={settings} />
           <ReadingPanel settings={settings} />
-        </div>
+        </Stack>
       )}
     </>
   )

@@ -1,4 +1,4 @@
-import { Button, Skeleton } from '@mantine/core'
+import { Button, Skeleton, Stack } from '@mantine/core'
 import { IconPrinter } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -61,7 +61,7 @@ function Receipt() {
           </Button>
         }
       />
-      <div className={classes.forms}>
+      <Stack gap="lg" maw={720}>
         {data && facts ? (
           <Panel title="Calls of a person" aside={<ReceiptState receipt={data} />}>
             <dl className={classes.facts}>
@@ -93,7 +93,7 @@ function Receipt() {
             Who asked for it: audit trail
           </PageLink>
         )}
-      </div>
+      </Stack>
     </>
   )
 }

@@ -1,17 +1,16 @@
 import { Switch } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Account } from '../../../../access/people/people.ts'
-import { api, unwrap } from '../../api.ts'
+import { api, read, unwrap } from '../../api.ts'
 import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
-import { accountsQuery } from './people.ts'
 import { twoFactorRuleQuery } from './service-queries.ts'
 import classes from './settings.module.css'
 
 /** Who has a second factor, and whether everybody needs one. */
 export function SecondFactors() {
-  const accounts = useQuery(accountsQuery)
+  const accounts = useQuery(read(api.people))
   const rule = useQuery(twoFactorRuleQuery)
   const queryClient = useQueryClient()
   const { mutate, isPending, error } = useMutation({

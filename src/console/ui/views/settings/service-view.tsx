@@ -1,3 +1,4 @@
+import { SimpleGrid } from '@mantine/core'
 import { IconLock } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -55,10 +56,10 @@ function Service() {
         />
       )}
       {data?.problem && <Warning>{data.problem}</Warning>}
-      <div className={classes.service}>
+      <SimpleGrid type="container" cols={{ base: 1, '824px': 2 }} spacing="lg">
         <Facts state={data} />
         <Waiting state={data} />
-      </div>
+      </SimpleGrid>
       <section className={classes.section}>
         <h2>Projects</h2>
         <p className="cb-dimmed">

@@ -1,13 +1,16 @@
-import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useMatchRoute } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useOwnsConsole, useProject } from '../../session.ts'
-import { settingsPagesFor } from '../../shell/settings-pages.ts'
+import { settingsPages, settingsPagesFor } from '../../shell/settings-pages.ts'
+import { OwnersOnly } from './owners-only.tsx'
 import classes from './settings.module.css'
 
 /** Tabs for the settings pages that the person may open. */
 export function SettingsView() {
   const { id, role } = useProject()
   const open = settingsPagesFor({ role, ownsConsole: useOwnsConsole() })
+  const matchRoute = useMatchRoute()
+  const shown = settingsPages.find(({ to }) => matchRoute({ to, fuzzy: true }))
   const tabs = useRef<HTMLElement>(null)
   const path = useLocation({ select: ({ pathname }) => pathname })
   useEffect(() => {
@@ -23,7 +26,13 @@ export function SettingsView() {
           </Link>
         ))}
       </nav>
-      <Outlet />
+      {shown?.for === 'owners' ? (
+        <OwnersOnly title={shown.label}>
+          <Outlet />
+        </OwnersOnly>
+      ) : (
+        <Outlet />
+      )}
     </>
   )
 }

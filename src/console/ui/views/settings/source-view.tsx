@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Skeleton } from '@mantine/core'
+import { Anchor, Button, Group, Skeleton, Stack } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
@@ -77,7 +77,7 @@ function Connected({ source, project }: { source: SourceRecord; project: string 
   const { platform } = source
   const template = sourceTemplates[platform]
   return (
-    <div className={classes.forms}>
+    <Stack gap="lg" maw={720}>
       <Panel title="Events" aside={<SourceState source={source} />}>
         <Arrived source={source} project={project} />
       </Panel>
@@ -100,7 +100,7 @@ function Connected({ source, project }: { source: SourceRecord; project: string 
       </Panel>
       {setUpOf(platform).apiKeyName !== undefined && <SourceRecordings source={source} project={project} />}
       <LookUps platform={platform} project={project} />
-    </div>
+    </Stack>
   )
 }
 

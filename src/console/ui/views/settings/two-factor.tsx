@@ -98,8 +98,8 @@ interface StateProps {
 function State({ state, ask }: StateProps) {
   const isOn = state?.isOn
   return (
-    <div className={classes.dangerRow}>
-      <p className="cb-dimmed">
+    <Group justify="space-between" gap="md">
+      <p className={`cb-dimmed ${classes.dangerText}`}>
         {isOn
           ? `After your password, sign-in asks for a code from your authenticator app or a backup code.${state?.isRequired ? ' The owner of this console requires it.' : ''}`
           : 'When on, sign-in also asks for a code from your authenticator app.'}
@@ -120,7 +120,7 @@ function State({ state, ask }: StateProps) {
           Set up
         </Button>
       )}
-    </div>
+    </Group>
   )
 }
 

@@ -1,16 +1,5 @@
-import { queryOptions } from '@tanstack/react-query'
 import type { KeyRecord } from '../../../../access/keys/key-record.ts'
 import type { KeyScope } from '../../../../identity.ts'
-import { api, unwrap } from '../../api.ts'
-import { settingsKeys } from '../../query-keys.ts'
-
-/** The keys of a project, newest first, without their secrets. */
-export function keysQuery(project: string) {
-  return queryOptions({
-    queryKey: settingsKeys.keys(project),
-    queryFn: ({ signal }) => unwrap(api.projects({ project }).keys.get({ fetch: { signal } })),
-  })
-}
 
 /** What a key may do: the scope of an API key, or `ingest`. */
 export type Access = KeyScope | 'ingest'
@@ -22,18 +11,12 @@ export const accesses: Record<Access, { label: string; opens: string }> = {
   ingest: { label: 'Ingest', opens: 'Send calls and nothing else. For voice platforms.' },
 }
 
-export function isAccess(value: string): value is Access {
-  return value in accesses
-}
-
 /** Ingest keys have no scope. */
 export function accessOf({ scope }: KeyRecord): Access {
   return scope ?? 'ingest'
 }
 
-type KeyState = 'active' | 'expired' | 'revoked'
-
-export function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): KeyState {
+export function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): 'active' | 'expired' | 'revoked' {
   if (revokedAt !== null) return 'revoked'
   return expiresAt !== null && Date.parse(expiresAt) <= now ? 'expired' : 'active'
 }
@@ -62,3 +45,6 @@ export function inPairs(keys: readonly KeyRecord[], now: number): ListedKey[] {
     .toSorted((a, b) => Number(a.revokedAt !== null) - Number(b.revokedAt !== null))
     .flatMap((row) => withOld(row, false))
 }
+
+/** The dialog that creates a key. A key of 70 characters stands on one line. */
+export const newKeyDialog = { title: 'Create API Key', size: 600 }

@@ -1,0 +1,109 @@
+import { type ComponentProps, useEffect, useRef, useState } from 'react'
+import { ActionForm } from './action-form.tsx'
+import { type Act, useAct } from './acts.ts'
+import { fieldErrors } from './field-errors.ts'
+import { Problem } from './problem.tsx'
+
+/** What an input of a form is given. */
+export interface FieldProps<Value> {
+  value: Value
+  onChange: (next: Value) => void
+  error?: string | undefined
+}
+
+interface ApiFormOptions<Values, Output, Body> extends Act<Body, Output> {
+  /** What the fields have at first. */
+  first: Values
+  /** What is sent of them; they themselves by default. */
+  body?: (values: Values) => Body
+  /** The fields that must not be blank. */
+  needs?: readonly (keyof Values)[]
+  /** Whether they can be sent, besides. */
+  isReady?: (values: Values) => boolean
+  /** Whether it edits what there is: sent only when that changes, and not emptied afterwards. */
+  isEdit?: boolean
+}
+
+/** The state of a form that is one request. */
+export function useApiForm<Values extends object, Output, Body = Values>({
+  first,
+  body = (values) => values as unknown as Body,
+  needs = [],
+  isReady = () => true,
+  isEdit = false,
+  ...act
+}: ApiFormOptions<Values, Output, Body>) {
+  const [values, setValues] = useState(first)
+  const { mutate, isPending, error } = useAct<Body, Output>({
+    ...act,
+    done: (output, sent) => {
+      if (!isEdit) setValues(first)
+      return act.done?.(output, sent)
+    },
+  })
+  const faults = fieldErrors(error)
+  const shown = new Set<string>()
+  const set = (changed: Partial<Values>) => setValues((before) => ({ ...before, ...changed }))
+  const isChanged = !isEdit || JSON.stringify(body(values)) !== JSON.stringify(body(first))
+  /** What an input without errors needs. */
+  const input = <Name extends keyof Values & string>(name: Name) => ({
+    value: values[name],
+    // Inputs of Mantine give an event, others the value, which is one of those that they were given.
+    onChange: (next: unknown) => set({ [name]: written(next) } as unknown as Partial<Values>),
+  })
+  return {
+    state: {
+      isReady: isChanged && needs.every((name) => !isBlank(values[name])) && isReady(values),
+      isPending,
+      error,
+      submit: () => mutate(body(values)),
+      isSaid: () => Object.keys(faults).some((name) => shown.has(name)),
+    },
+    values,
+    set,
+    input,
+    /** What an input needs; `fault` is what the API calls it, if something else. */
+    field: <Name extends keyof Values & string>(name: Name, fault: string = name) => {
+      shown.add(fault)
+      return { ...input(name), error: faults[fault] }
+    },
+  }
+}
+
+interface ApiFormProps extends Omit<ComponentProps<typeof ActionForm>, 'form' | 'isPending' | 'onSubmit'> {
+  form: Pick<ReturnType<typeof useApiForm<object, unknown, unknown>>, 'state'>
+}
+
+/** A form above its button. A fault is said at its field, which gets the focus, or else below. */
+export function ApiForm({ form, isReady = true, children, ...props }: ApiFormProps) {
+  const { state } = form
+  const element = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (state.error) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [state.error])
+  return (
+    <ActionForm
+      ref={element}
+      isReady={isReady && state.isReady}
+      isPending={state.isPending}
+      onSubmit={state.submit}
+      autoComplete="off"
+      noValidate
+      {...props}
+    >
+      {children}
+      {state.error && !state.isSaid() && <Problem error={state.error} />}
+    </ActionForm>
+  )
+}
+
+function isBlank(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() === ''
+}
+
+function written(next: unknown): unknown {
+  const { currentTarget } = Object(next) as { currentTarget?: unknown }
+  if (!(currentTarget instanceof HTMLElement)) return next
+  const isChecked = currentTarget instanceof HTMLInputElement && currentTarget.type === 'checkbox'
+  return isChecked ? currentTarget.checked : (currentTarget as HTMLInputElement | HTMLTextAreaElement).value
+}

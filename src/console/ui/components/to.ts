@@ -1,0 +1,20 @@
+const from = '/p/$project'
+
+/** Addresses within the project that is open, for links: `<PageLink {...to.key(id)}>`. */
+export const to = {
+  call: (call: string) => ({ from, to: '/p/$project/calls/$call', params: { call } }) as const,
+  caller: (caller: string) => ({ from, to: '/p/$project/callers/$caller', params: { caller } }) as const,
+  item: (item: string) => ({ from, to: '/p/$project/knowledge/$item', params: { item } }) as const,
+  keys: { from, to: '/p/$project/settings/keys' },
+  key: (key: string) => ({ from, to: '/p/$project/settings/keys/$key', params: { key } }) as const,
+  source: (source: string) =>
+    ({ from, to: '/p/$project/settings/integrations/sources/$source', params: { source } }) as const,
+  webhook: (webhook: string) =>
+    ({ from, to: '/p/$project/settings/webhooks/$webhook', params: { webhook } }) as const,
+  alert: (alert: string) => ({ from, to: '/p/$project/settings/alerts/$alert', params: { alert } }) as const,
+  receipt: (receipt: string) =>
+    ({ from, to: '/p/$project/settings/privacy/receipts/$receipt', params: { receipt } }) as const,
+  people: { from, to: '/p/$project/settings/people' },
+  privacy: { from, to: '/p/$project/settings/privacy' },
+  audit: { from, to: '/p/$project/settings/audit' },
+} as const

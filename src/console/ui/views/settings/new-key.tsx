@@ -1,0 +1,150 @@
+import { TextInput } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { CreatedKey } from '../../../../access/keys/key-record.ts'
+import { ApiForm, useApiForm } from '../../components/api-form.tsx'
+import { ChoiceCards } from '../../components/choice-cards.tsx'
+import { CodeBlock } from '../../components/code-block.tsx'
+import { useShow } from '../../components/dialogs.tsx'
+import { ShownOnce } from '../../components/shown-once.tsx'
+import { useDates } from '../../components/use-dates.ts'
+import { useProject } from '../../session.ts'
+import { type Expiry, expiresAtOf } from './expiry.ts'
+import {
+  AllowedOrigins,
+  AllowList,
+  allowedIpsOf,
+  ExpiryField,
+  originsOf,
+  useAddressCheck,
+} from './key-rules.tsx'
+import { type Access, accesses, newKeyDialog } from './keys.ts'
+import classes from './settings.module.css'
+
+interface NewKeyOptions {
+  /** For one use: what its key is called, and its only access. */
+  preset?: { name: string; access: Access }
+  /** What the new key is used for, in place of a first request. */
+  use?: ReactNode
+  onMade?: (made: CreatedKey) => void
+}
+
+/** Opens the dialog that creates a key and shows it once. */
+export function useNewKey() {
+  const show = useShow()
+  return (options: NewKeyOptions = {}) =>
+    show({ ...newKeyDialog, content: (close) => <NewKey {...options} onCancel={close} /> })
+}
+
+/** Shows a new key in full, this once. Only the dialog has it, never a cache. */
+export function useShowKey() {
+  const show = useShow()
+  return (made: CreatedKey, use?: ReactNode, onStored?: () => void) =>
+    show({
+      title: 'Save your key',
+      size: newKeyDialog.size,
+      isLocked: true,
+      content: (close) => (
+        <ShownOnce
+          what="key"
+          text={made.key}
+          warning={
+            <>
+              This is the only time the key <strong>{made.name}</strong> is shown. Callbook stores only a hash
+              of it. Copy it to where you keep your secrets.
+            </>
+          }
+          onStored={() => {
+            close()
+            onStored?.()
+          }}
+        >
+          {use ?? (
+            <div>
+              <p className={classes.label}>Try it</p>
+              <CodeBlock code={commandFor(made)} label="Copy command" />
+            </div>
+          )}
+        </ShownOnce>
+      ),
+    })
+}
+
+/** The name, access, expiry and allowed addresses of a new key. */
+export function NewKey({ preset, use, onMade, onCancel }: NewKeyOptions & { onCancel: () => void }) {
+  const showKey = useShowKey()
+  const { of } = useProject()
+  const dates = useDates()
+  const form = useApiForm({
+    first: {
+      name: preset?.name ?? '',
+      access: preset?.access ?? ('full' as Access),
+      expiry: { choice: 'never', day: '' } as Expiry,
+      entries: [''],
+      origins: '',
+    },
+    needs: ['name'],
+    isReady: ({ expiry }) => expiresAtOf(expiry, dates) !== undefined,
+    body: ({ name, access, expiry, entries, origins }) => ({
+      name: name.trim(),
+      ...(access === 'ingest' ? { kind: access } : { kind: 'live' as const, scope: access }),
+      allowedIps: allowedIpsOf(entries),
+      allowedOrigins: isForPages(access) ? originsOf(origins) : [],
+      expiresAt: expiresAtOf(expiry, dates) ?? null,
+    }),
+    send: (body) => of.keys.post(body),
+    changes: of.keys,
+    done: (made) => {
+      onMade?.(made)
+      showKey(made, use)
+    },
+  })
+  const check = useAddressCheck(form.values.entries)
+  return (
+    <ApiForm form={form} label="Create key" isReady={!check.hasFaults} onCancel={onCancel}>
+      <TextInput
+        label="Name"
+        description="Say what the key is for, so that others know whether they can revoke it."
+        placeholder="Production agents"
+        maxLength={200}
+        data-autofocus
+        {...form.field('name')}
+      />
+      {!preset && <ChoiceCards label="Access" choices={accessChoices} {...form.field('access')} />}
+      <ExpiryField {...form.field('expiry', 'expiresAt')} />
+      <AllowList check={check} {...form.field('entries')} />
+      {isForPages(form.values.access) && <AllowedOrigins {...form.field('origins')} />}
+    </ApiForm>
+  )
+}
+
+const accessChoices = Object.entries(accesses).map(([value, { label, opens }]) => ({
+  value,
+  label,
+  text: opens,
+}))
+
+function isForPages(access: Access): boolean {
+  return access === 'read' || access === 'search'
+}
+
+function commandFor({ kind, scope, key }: CreatedKey): string {
+  const authorization = `-H "Authorization: Bearer ${key}"`
+  const json = '-H "Content-Type: application/json"'
+  if (scope === 'search') {
+    return `curl ${location.origin}/v1/knowledge/search \\
+  ${authorization} \\
+  ${json} -d '{"query":"refunds"}'`
+  }
+  if (kind === 'live')
+    return `curl ${location.origin}/v1/calls \\
+  ${authorization}`
+  const call = JSON.stringify({
+    status: 'completed',
+    duration: 42,
+    summary: 'A first call.',
+    transcript: [{ role: 'user', content: 'Hello?' }],
+  })
+  return `curl -X PUT ${location.origin}/ingest/calls/first-call \\
+  ${authorization} \\
+  ${json} -d '${call}'`
+}
