@@ -16,13 +16,30 @@ export function mayDo(
   return role === 'member' && (right === 'change' || (right === 'delete' && membersMayDelete))
 }
 
-/** What API keys may be allowed to do, from most to least: each scope allows all that the later ones allow. */
-export const keyScopes = ['full', 'read', 'search'] as const
+/** What API keys may be allowed to do. */
+export const keyScopes = ['full', 'read', 'search', 'knowledge', 'manage'] as const
 export type KeyScope = (typeof keyScopes)[number]
 
-/** Whether a key of the scope `keyScope` may do what needs the scope `needed`. */
-export function scopeAllows(keyScope: KeyScope | null, needed: KeyScope): boolean {
-  return keyScope !== null && keyScopes.indexOf(keyScope) <= keyScopes.indexOf(needed)
+/** What a request does, and the scopes of the keys that may send it, those first that an error names. */
+const allowing = {
+  search: { named: 'search', scopes: keyScopes },
+  read: { named: 'read', scopes: ['read', 'full', 'manage'] },
+  readKnowledge: { named: 'read or knowledge', scopes: ['read', 'knowledge', 'full', 'manage'] },
+  changeKnowledge: { named: 'knowledge or full', scopes: ['knowledge', 'full', 'manage'] },
+  change: { named: 'full', scopes: ['full', 'manage'] },
+  manage: { named: 'manage', scopes: ['manage'] },
+} satisfies Record<string, { named: string; scopes: readonly KeyScope[] }>
+export type Deed = keyof typeof allowing
+
+/** Whether a key of this scope may do something. */
+export function scopeAllows(keyScope: KeyScope | null, deed: Deed): boolean {
+  const { scopes }: { scopes: readonly KeyScope[] } = allowing[deed]
+  return keyScope !== null && scopes.includes(keyScope)
+}
+
+/** The least scopes that something needs, in words. */
+export function scopesFor(deed: Deed): string {
+  return allowing[deed].named
 }
 
 /** The key of a request, and its project. */

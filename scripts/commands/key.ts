@@ -40,8 +40,8 @@ function addCreate(key: Command, shell: Shell): void {
     .addOption(
       new Option(
         '--scope <scope>',
-        'what a live key can do: full is everything under /v1, read changes nothing, search only searches ' +
-          'knowledge (default: full)',
+        'what a live key can do: full is everything under /v1 but sources and webhooks, manage has these too, read ' +
+          'changes nothing, knowledge reads and changes knowledge alone, search only searches it (default: full)',
       ).choices(keyScopes),
     )
     .option(

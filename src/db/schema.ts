@@ -99,7 +99,7 @@ export const keys = sqliteTable(
     projectId: projectId(),
     kind: text({ enum: ['live', 'ingest'] }).notNull(),
     /** Null for an ingest key. */
-    scope: text({ enum: ['full', 'read', 'search'] }),
+    scope: text({ enum: ['full', 'read', 'search', 'knowledge', 'manage'] }),
     name: text().notNull(),
     /** SHA-256 of the whole key, lowercase hex. The key itself is stored nowhere. */
     hash: text().notNull().unique(),

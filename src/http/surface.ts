@@ -1,6 +1,6 @@
 import type { KeyKind } from '../access/keys/token.ts'
 import type { AppError } from '../errors.ts'
-import type { KeyScope } from '../identity.ts'
+import type { Deed } from '../identity.ts'
 import { limits } from '../limits.ts'
 import { type ConsoleAccess, consoleAccess, isSafe } from './console-access.ts'
 
@@ -8,8 +8,8 @@ import { type ConsoleAccess, consoleAccess, isSafe } from './console-access.ts'
 export interface Surface {
   /** The kind of key that it needs; null for none. */
   readonly keyKind: KeyKind | null
-  /** The scope that an API key needs; null if it takes none. */
-  readonly scope: KeyScope | null
+  /** What its API key has to allow; null if it takes none. */
+  readonly deed: Deed | null
   /** Whether pages of other origins may use it with a key that allows them. */
   readonly isForPages: boolean
   /** Who may use it, if it belongs to the console's API. */
@@ -47,48 +47,58 @@ interface SurfacesOptions {
   docsHeaders: Record<string, string>
 }
 
-/** Routes that need a lower scope than their method suggests: `read` for reading, `full` otherwise. */
-const scopes: ReadonlyMap<string, KeyScope> = new Map([
+/** Routes that do less than their method suggests. */
+const deeds: ReadonlyMap<string, Deed> = new Map([
   ['GET /v1/key', 'search'],
   ['HEAD /v1/key', 'search'],
   ['POST /v1/knowledge/search', 'search'],
-  ['POST /v1/knowledge/preview', 'read'],
+  ['POST /v1/knowledge/preview', 'readKnowledge'],
 ])
+/** A receipt is of a call, of an item, or of a request. */
+const receiptPath = /^\/v1\/erasures\/[^/]+$/
 
 const uploadPath = /^\/ingest\/calls\/[^/]+\/recording\/?$/
 const linkPath = /^\/v1\/calls\/[^/]+\/recording\/links$/
 
-/** The scope that a request under /v1 needs. If a route is missing above, that is only too strict. */
-export function scopeOf(method: string, path: string): KeyScope {
+/** What a request under /v1 does. If a route is missing above, that is only too strict. */
+export function deedOf(method: string, path: string): Deed {
   // The router accepts one slash more at the end of a path.
   const bare = path.endsWith('/') ? path.slice(0, -1) : path
+  if (['/v1/sources', '/v1/webhooks'].some((prefix) => isUnder(bare, prefix))) return 'manage'
+  const known = deeds.get(`${method} ${bare}`)
+  if (known) return known
+  const isOfKnowledge = ['/v1/knowledge', '/v1/questions/golden'].some((prefix) => isUnder(bare, prefix))
+  if (isOfKnowledge) return isSafe(method) ? 'readKnowledge' : 'changeKnowledge'
+  if (isSafe(method)) return receiptPath.test(bare) ? 'readKnowledge' : 'read'
   // A link only lets others listen.
-  if (method === 'POST' && linkPath.test(bare)) return 'read'
-  return scopes.get(`${method} ${bare}`) ?? (isSafe(method) ? 'read' : 'full')
+  return method === 'POST' && linkPath.test(bare) ? 'read' : 'change'
+}
+
+/** Whether pages of other origins may do it, with a key that anybody can read there. */
+export function isForPages(deed: Deed): boolean {
+  return deed === 'search' || deed === 'read' || deed === 'readKnowledge'
 }
 
 /** Finds the surface of a request from its method and path. */
 export function surfaces({ protocols, docsHeaders }: SurfacesOptions): SurfaceOf {
   const open: Surface = {
     keyKind: null,
-    scope: null,
+    deed: null,
     isForPages: false,
     access: null,
     isForSources: false,
     protocol: null,
   }
-  const live = (scope: KeyScope): Surface => ({
-    ...open,
-    keyKind: 'live',
-    scope,
-    isForPages: scope !== 'full',
-  })
-  const ofScope: Record<KeyScope, Surface> = {
-    full: live('full'),
-    read: live('read'),
+  const live = (deed: Deed): Surface => ({ ...open, keyKind: 'live', deed, isForPages: isForPages(deed) })
+  const ofDeed: Record<Deed, Surface> = {
     search: live('search'),
+    read: live('read'),
+    readKnowledge: live('readKnowledge'),
+    changeKnowledge: live('changeKnowledge'),
+    change: live('change'),
+    manage: live('manage'),
   }
-  const agents: Surface = { ...ofScope.search, isForPages: false }
+  const agents: Surface = { ...ofDeed.search, isForPages: false }
   const ingest: Surface = { ...open, keyKind: 'ingest' }
   const sources: Surface = { ...open, isForSources: true }
   const ofProtocol = ({ keyKind }: Protocol) =>
@@ -106,7 +116,7 @@ export function surfaces({ protocols, docsHeaders }: SurfacesOptions): SurfaceOf
   ]
   const docs: Surface = { ...open, headers: docsHeaders }
   return (method, path) => {
-    if (isUnder(path, '/v1')) return ofScope[scopeOf(method, path)]
+    if (isUnder(path, '/v1')) return ofDeed[deedOf(method, path)]
     const match = keyed.find(({ prefix }) => isUnder(path, prefix))
     if (match) return match.surface
     if (path === '/docs' || path === '/docs/') return docs

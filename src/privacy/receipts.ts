@@ -64,14 +64,14 @@ export class ErasureReceipts {
   }
 
   /** @throws not_found if no record with this id was deleted in the project */
-  async get(projectId: number, id: string): Promise<ErasureReceipt> {
+  async get(projectId: number, id: string, { ofItems = false } = {}): Promise<ErasureReceipt> {
     const { store, recordHash } = this.#core
     const { newest, request } = queries(store(projectId).read)
-    const requestRow = await request.get({ projectId, id })
+    const requestRow = ofItems ? undefined : await request.get({ projectId, id })
     if (requestRow) return toRequestReceipt({ id, ...requestRow })
     const row = await newest.get({
       projectId,
-      callHash: recordHash(projectId, 'call', id),
+      callHash: ofItems ? '' : recordHash(projectId, 'call', id),
       itemHash: recordHash(projectId, 'item', id),
     })
     if (!row) {

@@ -26,8 +26,12 @@ export function erasureRoutes({ erasureRequests, erasureReceipts }: ErasureParts
         { parse: 'json', body: bodyOf(ErasureRequest), detail: docs.requestErasure },
       )
       // Elysia gives null for an id with broken percent-encoding.
-      .get('/:id', ({ caller, params }) => erasureReceipts.get(caller.projectId, params.id ?? ''), {
-        detail: docs.getErasure,
-      })
+      .get(
+        '/:id',
+        ({ caller: { projectId, scope }, params }) =>
+          // A key of knowledge learns nothing of calls.
+          erasureReceipts.get(projectId, params.id ?? '', { ofItems: scope === 'knowledge' }),
+        { detail: docs.getErasure },
+      )
   )
 }

@@ -12,6 +12,8 @@ const keys: Record<KeyScope, string> = {
   full: await make('full'),
   read: await make('read'),
   search: await make('search'),
+  knowledge: await make('knowledge'),
+  manage: await make('manage'),
 }
 const document: OpenAPIV3.Document = await (await fetch(`${service.url}/docs/json`)).json()
 const described = Object.entries(document.paths).flatMap(([path, item = {}]) =>
@@ -39,18 +41,19 @@ function ask(key: string, method: string, path: string, init: RequestInit = {}):
   })
 }
 
-function neededFor(method: string, path: string): KeyScope {
-  if (/^\/(integrations|mcp)\b/.test(path)) return 'search'
-  if (path === '/v1/key' || (method === 'POST' && path === '/v1/knowledge/search')) return 'search'
-  if (method === 'GET' || method === 'HEAD' || path === '/v1/knowledge/preview') return 'read'
-  if (path.endsWith('/recording/links')) return 'read'
-  return 'full'
-}
-
-const includes: Record<KeyScope, KeyScope[]> = {
-  full: ['full', 'read', 'search'],
-  read: ['read', 'search'],
-  search: ['search'],
+/** The scopes that may send a request, as the guide says it. */
+function allowedFor(method: string, path: string): KeyScope[] {
+  const isSafe = method === 'GET' || method === 'HEAD'
+  if (/^\/(integrations|mcp)\b/.test(path) || path === '/v1/key') return [...keyScopes]
+  if (method === 'POST' && path === '/v1/knowledge/search') return [...keyScopes]
+  if (/^\/v1\/(sources|webhooks)\b/.test(path)) return ['manage']
+  if (isSafe && path === '/v1/erasures/no-id') return ['full', 'read', 'knowledge', 'manage']
+  if (/^\/v1\/(knowledge|questions\/golden)\b/.test(path))
+    return isSafe || path === '/v1/knowledge/preview'
+      ? ['full', 'read', 'knowledge', 'manage']
+      : ['full', 'knowledge', 'manage']
+  if (isSafe || path.endsWith('/recording/links')) return ['full', 'read', 'manage']
+  return ['full', 'manage']
 }
 
 describe('the scope of a key', () => {
@@ -66,7 +69,7 @@ describe('the scope of a key', () => {
     expect(asked.length).toBeGreaterThan(15)
     for (const { method, path } of asked) {
       const answer = await ask(keys[scope], method, path)
-      const isAllowed = includes[scope].includes(neededFor(method, path))
+      const isAllowed = allowedFor(method, path).includes(scope)
       await answer.body?.cancel()
       expect([method, path, answer.status === 403]).toEqual([method, path, !isAllowed])
       expect([method, path, answer.status]).not.toEqual([method, path, 401])
@@ -83,6 +86,11 @@ describe('the scope of a key', () => {
       [keys.search, 'DELETE', '/v1/knowledge/search'],
       [keys.search, 'POST', '/v1/knowledge/preview'],
       [keys.search, 'GET', '/v1/nowhere'],
+      [keys.knowledge, 'GET', '/v1/calls/'],
+      [keys.knowledge, 'GET', '/v1/questions/'],
+      [keys.knowledge, 'GET', '/v1/knowledges'],
+      [keys.full, 'GET', '/v1/webhooks/'],
+      [keys.full, 'POST', '/v1/sources/x/secret/'],
       [keys.read, 'POST', '/v1/nowhere'],
       [keys.read, 'POST', '/v1/calls'],
       [keys.read, 'DELETE', '/v1/calls/x/'],
@@ -100,8 +108,20 @@ describe('the scope of a key', () => {
       const headers = { authorization: `Bearer ${keys.read}`, 'content-type': type }
       const answer = await ask(keys.read, 'POST', '/v1/knowledge', { headers, body: '{"name":' })
       const { detail } = await expectProblem(answer, 'insufficient_scope', notAllowed)
-      expect(detail).toBe('This needs a key with the scope full. The scope of this key is read.')
+      expect(detail).toBe('This needs a key with the scope knowledge or full. The scope of this key is read.')
     }
+  })
+
+  test('knowledge sees the receipt of an item, and of no call', async () => {
+    const receipt = async (key: string, id: string) => (await ask(key, 'GET', `/v1/erasures/${id}`)).status
+    const item = await (
+      await project.send('POST', '/v1/knowledge', { name: 'Gone', text: 'Gone soon.' })
+    ).json()
+    await project.send('PUT', '/ingest/calls/gone', { summary: 'Gone soon.' })
+    for (const path of [`knowledge/${item.id}`, 'calls/gone'])
+      expect((await project.fetch(`/v1/${path}`, { method: 'DELETE' })).status).toBe(200)
+    const statuses = [await receipt(keys.knowledge, item.id), await receipt(keys.knowledge, 'gone')]
+    expect([...statuses, await receipt(keys.read, 'gone')]).toEqual([200, 404, 200])
   })
 
   test('is full where none is named', async () => {
@@ -138,6 +158,11 @@ describe('the tools of /mcp', () => {
     ],
     [
       'full',
+      ['search_knowledge', 'list_knowledge', 'get_knowledge', 'list_calls', 'get_call', 'get_metrics'],
+    ],
+    ['knowledge', ['search_knowledge']],
+    [
+      'manage',
       ['search_knowledge', 'list_knowledge', 'get_knowledge', 'list_calls', 'get_call', 'get_metrics'],
     ],
   ] as const)('a key of the scope %s has %p', async (scope, names) => {

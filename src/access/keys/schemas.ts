@@ -12,7 +12,9 @@ export const OwnKey = named('Key', {
     type: 'string',
     enum: keyScopes,
     description:
-      '`full` allows everything under `/v1`; `read` allows `GET`, `HEAD`, search, preview and the agent protocols; `search` allows search and the agent protocols alone.',
+      '`full` allows everything under `/v1` but sources and webhooks, which `manage` also allows; `read` allows `GET`, `HEAD`, ' +
+      'search, preview and the agent protocols; `knowledge` allows knowledge, golden questions, search and the agent protocols, ' +
+      'and sees no call; `search` allows search and the agent protocols alone.',
   }),
   expiresAt: Type.Unsafe<string | null>({
     type: 'string',
