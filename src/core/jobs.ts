@@ -7,8 +7,6 @@ import type { Lease } from './lease.ts'
 /** How long what fails unexpectedly keeps its place, so that it is not begun again at once. */
 const holdMs = 30_000
 const expireEveryMs = 3_600_000
-/** What is done from time to time waits until the service answers. */
-const expireFirstMs = 1_000
 const expireRetryMs = 60_000
 
 type HeldLease = Pick<Lease, 'take' | 'release'>
@@ -43,8 +41,6 @@ export interface JobOptions {
   failure: string
   /** How a failure is logged: `warn` for what fails outside of the machine. */
   level?: 'warn' | 'error'
-  /** How long after the start of the service its first run begins. */
-  firstMs?: number
   everyMs?: number
   delayMs?: number
   retryMs?: number
@@ -91,10 +87,6 @@ export class Job<Item = never> {
       work: (signal) => measure(this, () => this.#run(signal)),
       onFailure: (error) => log[level]({ error }, `${failure} and will be tried again`),
     })
-  }
-
-  get firstMs(): number {
-    return this.#options.firstMs ?? 0
   }
 
   /** What `begin` has begun and has not ended. */
@@ -259,7 +251,7 @@ async function measure<T>(
 /** All work in the background. */
 export class Jobs {
   readonly #options: JobsOptions
-  readonly #jobs = new Map<string, Pick<Job, 'soon' | 'now' | 'close' | 'totals' | 'firstMs'>>()
+  readonly #jobs = new Map<string, Pick<Job, 'soon' | 'now' | 'close' | 'totals'>>()
   readonly #ofEach = new Map<string, Pick<Job, 'close' | 'totals'>>()
 
   constructor(options: JobsOptions) {
@@ -288,7 +280,7 @@ export class Jobs {
   addExpiry(of: string, run: () => Promise<void>): void {
     const name = `expiry of ${of}`
     const failure = `Deleting what is over of ${of} failed`
-    this.add({ name, run, firstMs: expireFirstMs, everyMs: expireEveryMs, retryMs: expireRetryMs, failure })
+    this.add({ name, run, everyMs: expireEveryMs, retryMs: expireRetryMs, failure })
   }
 
   /** Returns the totals by name. */
@@ -298,7 +290,7 @@ export class Jobs {
 
   /** Starts all that the owner of the folder does. */
   start(): void {
-    for (const job of this.#jobs.values()) job.soon(job.firstMs)
+    for (const job of this.#jobs.values()) job.soon(0)
   }
 
   /** A run of a job that starts now. */
