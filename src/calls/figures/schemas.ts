@@ -18,6 +18,7 @@ const Figure = named('Figure', {
       minItems: 2,
       maxItems: 2,
       description: 'Instead of `key` by two of them: the key of each.',
+      example: ['2026-01-31', 'success'],
     }),
   ),
   value: Type.Unsafe<number | null>({
