@@ -11,8 +11,7 @@ import { type Admit, type JsonBytes, readAtOnceCharsMax, servedBytes, servedDocu
 import type { Figures } from './figures/figures.ts'
 import { type CallQuery, type CallSearch, isFiltered, valuesOf } from './finding/call-query.ts'
 import type { Condition } from './finding/conditions.ts'
-import { countValues, type FacetCounts } from './finding/facet-counts.ts'
-import { type CallFacets, readFacets } from './finding/facets.ts'
+import { type CallFacets, countValues, type FacetCounts, readFacets } from './finding/facets.ts'
 import { FoundPages, sizesOf, within } from './finding/found-pages.ts'
 import { type GivenFilters, readGivenFilters } from './finding/given-filters.ts'
 import { Cursors } from './finding/place.ts'
@@ -178,7 +177,7 @@ export class Calls {
   /** The values that calls can be filtered by. */
   facets(projectId: number): Promise<CallFacets> {
     const { store, figures } = this.#parts
-    return readFacets(store(projectId).readForConsole, figures, projectId)
+    return readFacets({ db: store(projectId).readForConsole, figures }, projectId)
   }
 
   /**

@@ -1,12 +1,17 @@
 import { AppError, unavailable } from '../errors.ts'
 import { SharedLimit } from '../shared-limit.ts'
 
-/** The size of a part of an answer. Each part costs a turn of the event loop. */
-const partBytes = 1_048_576
+/**
+ * The size of a part of an answer. Above 128 KiB, the allocator maps and unmaps memory for each, which takes longer than a
+ * turn of the event loop for each of more parts.
+ */
+const partBytes = 65_536
 /** The limit of all answers together. Beyond a project's part of it, parts are single slices, and no large document is read. */
 const heldBytesMax = 67_108_864
 /** Smaller documents stop counting once they are made, because a socket takes most of one at once. */
 const countedBytesMin = 262_144
+/** The runtime copies what a socket does not take of a document at once. */
+const documentPartBytes = 1_048_576
 const encoder = new TextEncoder()
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -58,24 +63,31 @@ export class ResponseBuffers {
       await end()
       throw error
     }
-    const make = async () => {
+    const make = async (bytesMax = partBytes) => {
       share.hold(keptBytes)
       // Reserved before reading, since many answers may be about to read.
-      share.hold(Math.max(keptBytes, this.#buffered.hasRoom(projectId) ? partBytes : 0))
-      const { part, isLast } = await gather(parts, Math.min(share.bytes, partBytes)).catch(fail)
+      share.hold(Math.max(keptBytes, this.#buffered.hasRoom(projectId) ? bytesMax : 0))
+      const { part, isLast } = await gather(parts, Math.min(share.bytes, bytesMax)).catch(fail)
       isWhole = isLast
       if (part) share.hold(Math.max(keptBytes, part.length))
       else share.end()
       return part
     }
-    const start = await make()
+    const start = await make(countedBytesMin)
     if (start && isWhole && start.length < countedBytesMin) {
       share.end()
       return start
     }
     let first: Bytes | null = start
     const next = async () => {
-      const part = first ?? (isWhole ? null : await check().catch(fail).then(make).catch(breakOff))
+      const part =
+        first ??
+        (isWhole
+          ? null
+          : await check()
+              .catch(fail)
+              .then(() => make())
+              .catch(breakOff))
       first = null
       return part
     }
@@ -193,7 +205,7 @@ function documentStream(text: string | Bytes, share: Share): ReadableStream<Uint
   let offset = 0
   // In parts, because the runtime copies what a socket does not take at once.
   const next = () => {
-    const part = document.subarray(offset, offset + partBytes)
+    const part = document.subarray(offset, offset + documentPartBytes)
     offset += part.length
     return part.length > 0 ? part : null
   }

@@ -42,6 +42,15 @@ test.each([
   expect(await documentOf(buffers, 1)).toBeObject()
 })
 
+test('after the first, the parts of a large answer are small enough for the allocator to keep their memory', async () => {
+  const slices = Array.from({ length: 60 }, (_, n) => new Uint8Array(50_000).fill(n))
+  const body = await new ResponseBuffers().streamOf(readerOf(1), '[', asyncOf(slices), ']')
+  const parts: Uint8Array[] = []
+  for await (const part of new Response(body).body ?? []) parts.push(part)
+  expect(Buffer.concat(parts)).toEqual(Buffer.concat([Buffer.from('['), ...slices, Buffer.from(']')]))
+  expect(Math.max(...parts.slice(1).map(({ length }) => length))).toBeLessThan(mib / 8)
+})
+
 function readerOf(projectId: number) {
   return { projectId, check: async () => undefined }
 }

@@ -3,12 +3,12 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { invalidRequest } from '../../errors.ts'
 import { analysisPrefix, metadataPrefix, noValue } from '../filters.ts'
 import type { CallQuery, CallSearch } from '../finding/call-query.ts'
-import { flagText, meaningsOf } from '../finding/call-values.ts'
+import { meaningsOf } from '../finding/call-values.ts'
 import { toMemberCondition } from '../finding/conditions.ts'
 import { FoundPages } from '../finding/found-pages.ts'
-import { metadataValue } from '../finding/metadata-values.ts'
 import { readSearchBox } from '../finding/search-box.ts'
 import { type FiguresRequest, type GroupedBy, isOfTime, readFiguresRequest } from './figures-request.ts'
+import { groupingOf } from './filter-grouping.ts'
 import { figureOf, percentsOf, type Show } from './measures.ts'
 import type { Passes } from './passes.ts'
 import type { Answer, Group, Grouping, Question } from './question.ts'
@@ -90,7 +90,7 @@ export class Figures {
   async #readOf(projectId: number, request: FiguresRequest, ask: Ask): Promise<FiguresOfCalls> {
     const { of, show, by, measure, search } = request
     const zone = request.zone ?? (await this.#parts.settingsOf(projectId)).timeZone ?? 'UTC'
-    const groupings = by.map((one) => groupingOf(one, zone))
+    const groupings = by.map((one) => toGrouping(one, zone))
     const percents = percentsOf(show)
     const [first, second] = by
     const [answer, ofFirst] = await Promise.all([
@@ -212,26 +212,7 @@ function hasAnyValue(by: string): boolean {
   return by.startsWith(analysisPrefix) || by.startsWith(metadataPrefix)
 }
 
-function groupingOf(by: GroupedBy, zone: string): Grouping {
+function toGrouping(by: GroupedBy, zone: string): Grouping {
   if (isOfTime(by)) return { kind: 'time', unit: by, zone }
-  switch (by) {
-    case 'source':
-      return { kind: 'value', column: 'calls.source' }
-    case 'endedReason':
-      return { kind: 'value', column: 'calls.ended_reason' }
-    case 'evaluation':
-      return { kind: 'value', column: 'calls.evaluation' }
-    case 'isEngaged':
-      return { kind: 'value', column: flagText('is_engaged') }
-    case 'agentId':
-      return { kind: 'value', column: 'calls.agent_id', entries: 'otherAgentId' }
-    case 'label':
-    case 'agentVersion':
-    case 'direction':
-      return { kind: 'value', entries: by, hasNone: true }
-    default:
-      return by.startsWith(metadataPrefix)
-        ? { kind: 'value', column: metadataValue(by), isSparse: true }
-        : { kind: 'value', entries: by }
-  }
+  return groupingOf(by) ?? { kind: 'value', entries: by }
 }

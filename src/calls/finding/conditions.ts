@@ -1,4 +1,4 @@
-import { isNull, or, type SQL, sql } from 'drizzle-orm'
+import { isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { calls, unknownEngagement } from '../../db/schema.ts'
 import { readInstant } from '../../text/instant.ts'
 import { type CallFilter, criterionPrefix, metadataPrefix, noValue, prefixOf, verdicts } from '../filters.ts'
@@ -35,7 +35,6 @@ export type CallList =
 
 /** A filter that becomes a condition. `from` and `to` bound every path, and words have their own index. */
 type ConditionFilter = Exclude<CallFilter, { kind: 'words' } | { column: 'createdAt' }>
-type Column = keyof typeof calls.$inferSelect
 
 const aTime = 'must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z, or a date'
 const criterionName = /^criterion\.[a-z0-9_]{1,40}$/
@@ -47,36 +46,41 @@ const lastCharacter = '\u{10ffff}'
 
 /** A condition that any of the values meets. @returns a string that says what is wrong with a value */
 export function toCondition(filter: ConditionFilter, values: readonly string[]): Condition | string {
+  if ('choices' in filter && !areAmong(filter.choices, values)) return oneOf(filter.choices)
+  const texts = values.filter((value) => value !== noValue)
+  const orNone = (none: SQL) => (values.includes(noValue) ? [none] : [])
   switch (filter.kind) {
-    case 'choice':
-    case 'flag':
-    case 'mark': {
-      const { choices, kind } = filter
-      if (!areAmong(choices, values)) return oneOf(choices)
-      if (kind === 'mark') return marked(anyOf([markValue(filter.name)]), values)
-      return anyValue(filter, kind === 'flag' ? values.map(flagOf) : values)
+    case 'choice': {
+      const check = isAmong(calls[filter.column], values)
+      // All other calls are completed, and the live ones are few.
+      return values.every((value) => value === 'live') ? ofLive(check) : { check }
     }
+    case 'flag':
+      return {
+        check: isAmong(calls[filter.column], values.map(flagOf)),
+      }
+    case 'mark':
+      return { check: isMarked(isListed([markValue(filter.name)]), values) }
     case 'value': {
-      const texts = values.map((value) => (value === noValue ? null : headText(value)))
-      return anyValue(filter, texts, 'more' in filter ? valuesGiven(agentValue, values) : [])
+      const column = calls[filter.column]
+      const others = 'more' in filter ? [isListed(texts.map(agentValue))] : []
+      return { check: any([isAmong(column, texts.map(headText)), ...orNone(isNull(column)), ...others]) }
     }
     case 'given': {
       const [stored, none] = filter.name === 'label' ? [labelValue, unlabelled] : [assigneeValue, unassigned]
-      const given = ofValues(stored, values)
-      return values.includes(noValue) ? either(none, given) : given
+      return { check: any([isListed(texts.map(stored)), ...orNone(none)]) }
     }
     case 'listed': {
       const { name } = filter
-      if ('choices' in filter && !areAmong(filter.choices, values)) return oneOf(filter.choices)
-      const listed = ofValues((value) => toValue(name, value), values)
-      return values.includes(noValue) ? either(without(isUnlisted(name)), listed) : listed
+      return { check: any([isListed(texts.map((text) => toValue(name, text))), ...orNone(isUnlisted(name))]) }
     }
-    case 'exact':
+    case 'exact': {
       // An unescaped plus arrives as a space.
-      return anyNumber(
-        filter,
-        values.map((value) => headText(value.replace(/^ (?=\d)/, '+'))),
-      )
+      const numbers = values.map((value) => headText(value.replace(/^ (?=\d)/, '+')))
+      const digits = numbers.map((number) => digitsOf(number ?? ''))
+      const check = sql`(${isAmong(calls[filter.digits], digits)} and ${isAmong(calls[filter.column], numbers)})`
+      return { check, list: { kind: 'numbers', words: digits.map(hasDigits), isWider: true } }
+    }
     case 'digits':
       return beginsOrEnds(values[0] ?? '')
     default:
@@ -96,33 +100,20 @@ export function toMemberCondition(name: string, texts: readonly string[]): Condi
     if (!areAmong(verdicts, texts)) return oneOf(verdicts)
   }
   if (prefixOf(name) === metadataPrefix) return { check: hasMetadata(name, texts) }
-  return anyOf(distinct(texts.flatMap((text) => valuesMeant(name, text))))
+  return { check: isListed(texts.flatMap((text) => valuesMeant(name, text))) }
 }
 
 /** @param values as `calls.value_list` holds them */
-function anyOf(values: readonly string[]): Condition {
-  return { check: isListed(values) }
-}
-
 function isListed(values: readonly string[]): SQL {
   // Within an entry quotation marks are escaped, so that this is always a whole entry.
   return any(values.map((value) => sql`instr(calls.value_list, ${JSON.stringify(value)}) > 0`))
 }
 
-function isAmong(column: SQL, values: readonly (string | number | null)[]): SQL {
+function isAmong(column: SQLWrapper, values: readonly (string | number | null)[]): SQL {
   const [only] = values
   return values.length === 1
     ? sql`${column} = ${only}`
     : sql`${column} in (select value from json_each(${JSON.stringify(values)}))`
-}
-
-/** Calls with any of the values but `none`, of which a call may have several. */
-function ofValues(toValue: (value: string) => string, values: readonly string[]): Condition {
-  return anyOf(valuesGiven(toValue, values))
-}
-
-function valuesGiven(toValue: (value: string) => string, values: readonly string[]): string[] {
-  return values.filter((value) => value !== noValue).map(toValue)
 }
 
 function areAmong(choices: readonly string[], values: readonly string[]): boolean {
@@ -133,25 +124,13 @@ function oneOf(choices: readonly string[]): string {
   return `must be ${choices.join(' or ')}`
 }
 
-/** Calls without a label. */
-const unlabelled = without(sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`)
-
-const unassigned = without(sql`calls.review ->> '$.assignee' is null`)
-
-/** Calls without something. */
-function without(check: SQL): Condition {
-  return { check }
-}
-
-/** Calls that meet one of two conditions. */
-function either(a: Condition, b: Condition): Condition {
-  return { check: sql`(${a.check} or ${b.check})` }
-}
+const unlabelled = sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`
+const unassigned = sql`calls.review ->> '$.assignee' is null`
 
 /** Calls with a mark, calls without it, or all calls. */
-function marked(has: Condition, values: readonly string[]): Condition {
+function isMarked(has: SQL, values: readonly string[]): SQL {
   if (!values.includes('false')) return has
-  return { check: values.includes('true') ? sql`true` : sql`not coalesce(${has.check}, false)` }
+  return values.includes('true') ? sql`true` : sql`not coalesce(${has}, false)`
 }
 
 /**
@@ -160,38 +139,6 @@ function marked(has: Condition, values: readonly string[]): Condition {
  */
 export function readTime([text = '']: readonly string[]): number | string {
   return readInstant(day.test(text) ? `${text}T00:00:00Z` : text) ?? aTime
-}
-
-/** Different texts can mean the same value, such as `4` and `4.0`, but its calls must be read only once. */
-function distinct<Value>(values: readonly Value[]): Value[] {
-  return [...new Set(values)]
-}
-
-/** @param others values in `value_list` that meet it as well */
-function anyValue(
-  { column }: { column: Column },
-  values: readonly (string | number | null)[],
-  others: readonly string[] = [],
-): Condition {
-  const some = isAmong(
-    sql`${calls[column]}`,
-    distinct(values).filter((value) => value !== null),
-  )
-  const own = values.includes(null) ? sql`(${some} or ${isNull(calls[column])})` : some
-  // All other calls are completed, and the live ones are few.
-  const isLive = column === 'status' && values.every((value) => value === 'live')
-  if (isLive) return ofLive(own)
-  if (others.length === 0) return { check: own }
-  return { check: sql`(${own} or ${isListed(others)})` }
-}
-
-function anyNumber(
-  { column, digits }: { column: Column; digits: Column },
-  numbers: readonly (string | null)[],
-): Condition {
-  const ownDigits = distinct(numbers.map((number) => digitsOf(number ?? '')))
-  const check = sql`(${isAmong(sql`${calls[digits]}`, ownDigits)} and ${isAmong(sql`${calls[column]}`, numbers)})`
-  return { check, list: { kind: 'numbers', words: ownDigits.map(hasDigits), isWider: true } }
 }
 
 /** @param text must have a digit */
@@ -234,7 +181,7 @@ export function isInSet(projectId: number, id: string): Condition {
 export function isSilent(silent: boolean): Condition {
   const heard = sql`heard_at < unixepoch('subsec') * 1000 - ${silentAfterMs}`
   const where = sql`(calls.status = 'live' and calls.${heard})`
-  if (!silent) return without(sql`not ${where}`)
+  if (!silent) return { check: sql`not ${where}` }
   return ofLive(where)
 }
 
