@@ -13,6 +13,7 @@ import { addPersonCommands } from './person.ts'
 import { addProjectCommands } from './project.ts'
 import { addRecordingCommands } from './recording.ts'
 import { addRubricCommands } from './rubric.ts'
+import { addSetupCommand } from './setup.ts'
 import type { Shell } from './shell.ts'
 import { addSourceCommands } from './source.ts'
 import { addWebhookCommands } from './webhook.ts'
@@ -58,5 +59,6 @@ export function commandLine(shell: Shell): Command {
   addWebhookCommands(program, shell)
   addBackupCommands(program, shell)
   addDoctorCommand(program, shell)
+  addSetupCommand(program, shell)
   return program
 }
