@@ -229,5 +229,5 @@ export function completeRule({ name, windowMinutes, above, below, ...change }: A
 /** What can be shown of most is to be chosen; an empty text is refused with the choices. */
 function defaultShow(of: string): string {
   if (of === 'calls') return 'count'
-  return of === 'success' || of.startsWith('criterion.') ? 'share' : ''
+  return of === 'success' || of === 'isEngaged' || of.startsWith('criterion.') ? 'share' : ''
 }

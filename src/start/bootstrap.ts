@@ -1,7 +1,6 @@
 import { generateKey, isKey, type KeyKind } from '../access/keys/token.ts'
 import { normalizeEmail, passesAsEmail, passwordProblem } from '../access/people/credentials.ts'
 import { type Config, ConfigError } from '../config.ts'
-import { keyScopes } from '../identity.ts'
 import type { Services } from '../services/services.ts'
 import { nameProblem } from '../validation.ts'
 
@@ -27,7 +26,7 @@ export async function bootstrap({ projects, keys, console, config }: Services): 
     const ingest = { ...live, name: 'First ingest key', kind: 'ingest' as const }
     return [
       // Whoever gives a key runs the service, so it may do everything.
-      ...(apiKey ? keys.insertion(projectId, { ...live, scope: keyScopes[0] }, apiKey).statements : []),
+      ...(apiKey ? keys.insertion(projectId, { ...live, scope: 'manage' }, apiKey).statements : []),
       ...(ingestKey ? keys.insertion(projectId, ingest, ingestKey).statements : []),
       ...(shownKey ? keys.insertion(projectId, live, shownKey).statements : []),
       ...(ownerEmail && ownerPassword ? await console.links.ownerInsertion(ownerEmail, ownerPassword) : []),

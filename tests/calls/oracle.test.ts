@@ -355,6 +355,7 @@ const shownOfMeasure = {
   costUsd: numbers,
   latencyMs: numbers,
   success: ['share'],
+  isEngaged: ['share'],
   'analysis.score': numbers,
   'criterion.greeting': ['share'],
 } satisfies Record<

@@ -167,7 +167,7 @@ export function shownOf(calls: readonly KnownCall[], of: string, show: string): 
 }
 
 /** A share is the average of ones and zeros. */
-function numberOf({ call, details }: KnownCall, of: string): number | null {
+function numberOf({ call, details, isEngagementKnown = true }: KnownCall, of: string): number | null {
   const judged = (verdict: string | null | undefined, good: string, bad: string) =>
     verdict === good ? 1 : verdict === bad ? 0 : null
   const [, kind, key = ''] = /^(analysis|criterion)\.(.*)$/s.exec(of) ?? []
@@ -183,6 +183,8 @@ function numberOf({ call, details }: KnownCall, of: string): number | null {
       return details.costUsd
     case 'latencyMs':
       return details.latencyMs
+    case 'isEngaged':
+      return isEngagementKnown ? Number(call.isEngaged) : null
     case 'success':
       return judged(evaluationOf({ call, details }), 'success', 'fail')
     default:

@@ -38,7 +38,7 @@ describe('what the first start makes', () => {
     const service = await started(all)
     expect(await bootstrap(service.services)).toEqual({ firstKey: null, setupToken: null })
     const own = await (await ask(service, '/v1/key', apiKey)).json()
-    expect(own).toMatchObject({ project: 'support', kind: 'live' })
+    expect(own).toMatchObject({ project: 'support', kind: 'live', scope: 'manage' })
     expect((await ask(service, '/ingest/calls/c1', ingestKey, 'PUT')).status).toBe(201)
     expect((await signIn(service, 'ada@example.com')).status).toBe(200)
     const [ada] = await service.services.console.people.list()

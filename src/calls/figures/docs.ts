@@ -33,8 +33,8 @@ export const readFigures = {
     ),
     queryParameter(
       'show',
-      '`count` of calls; `share` of `success` and `criterion.ID`, among the calls that succeeded or failed, or passed or ' +
-        'failed; the others of numbers, where it is required. Percentiles are numbers of the group (nearest rank).',
+      '`count` of calls; `share` of `success`, `isEngaged` and `criterion.ID`, among the calls that succeeded or failed, are known to ' +
+        'be engaged or not, or passed or failed; the others of numbers, where it is required. Percentiles are numbers of the group (nearest rank).',
       { type: 'string', pattern: `^(${shows.join('|')})$` },
       'share',
     ),

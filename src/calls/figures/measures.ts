@@ -1,4 +1,5 @@
 import { analysisPrefix, criterionPrefix, metadataPrefix, prefixOf } from '../filters.ts'
+import { flagText } from '../finding/call-values.ts'
 import type { Group, Measured } from './question.ts'
 
 const percentiles = { p50: 50, p90: 90, p95: 95, p99: 99 }
@@ -24,6 +25,10 @@ export const measures = {
   costUsd: { shows: ofNumbers, of: { column: 'calls.cost_usd' } },
   latencyMs: { shows: ofNumbers, of: { column: 'calls.latency_ms' } },
   success: { shows: ['share'], of: { value: 'calls.evaluation', numbers: { '"success"': 1, '"fail"': 0 } } },
+  isEngaged: {
+    shows: ['share'],
+    of: { value: flagText('is_engaged'), numbers: { '"true"': 1, '"false"': 0 } },
+  },
 } satisfies Record<string, Measure>
 
 /** @returns undefined for an unknown name */
