@@ -85,7 +85,9 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
     name: 'new-key',
     test: /ui\/(views\/settings\/(expiry|key-rules|new-key)|components\/(choice-cards|day-field))\.tsx?$/,
   },
+  // They would be joined with parts of the call's page.
   { name: 'drop', test: /dropzone|file-selector/ },
+  { name: 'passages', test: /ui\/views\/questions\/(keep-button|passage-list|question-queries)/ },
   // They would be joined with what needs fields and overlays, which the sign-in, the overview and the calls must not load.
   { name: 'new-project', test: /ui\/shell\/new-project-form/ },
   // What the overview, the list of calls and the call's page have in common, and some of it other lists and privacy, too.

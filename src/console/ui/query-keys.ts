@@ -114,13 +114,6 @@ export const settingsKeys = {
   /** A source, and what belongs to it. */
   source: within('project', 'source'),
   failures: (project: string, id: string) => [...settingsKeys.source(project, id), 'failures'],
-  webhooks: within('project', 'webhooks'),
-  attempts: (project: string, id: string, isFailed: boolean) => [
-    ...settingsKeys.webhooks(project, id),
-    'attempts',
-    isFailed,
-  ],
-  message: (project: string, id: string, message: string) => [...settingsKeys.webhooks(project, id), message],
   erasure: within('project', 'erasure'),
   erasures: within('project', 'erasures'),
   /** How long calls are kept and what is redacted, and what that removes. */

@@ -54,10 +54,10 @@ export function Loaded<Data>({
   return <Problem error={error} title={`${what} could not be loaded`} onRetry={() => void refetch()} />
 }
 
-/** Names, and what they stand for; without a value for one, it is left out. */
-export function Facts({ of }: { of: Record<string, ReactNode> }) {
+/** Names, and what they stand for; without a value for one, it is left out. Wide ones stand side by side. */
+export function Facts({ of, isWide = false }: { of: Record<string, ReactNode>; isWide?: boolean }) {
   return (
-    <dl className={classes.facts}>
+    <dl className={classes.facts} data-wide={isWide || undefined}>
       {Object.entries(of).map(
         ([name, value]) =>
           value && (

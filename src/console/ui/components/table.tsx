@@ -71,7 +71,7 @@ function dimmedIf(isDimmed: boolean, words: ReactNode): ReactNode {
   return isDimmed ? <span className="cb-dimmed cb-truncate">{words}</span> : words
 }
 
-interface TableProps<Row> extends Omit<ListTableProps<Row>, 'columns'> {
+export interface TableProps<Row> extends Omit<ListTableProps<Row>, 'columns'> {
   columns: (of: Columns<Row>) => Column<Row>[]
 }
 

@@ -9,6 +9,7 @@ export const to = {
   key: (key: string) => ({ from, to: '/p/$project/settings/keys/$key', params: { key } }) as const,
   source: (source: string) =>
     ({ from, to: '/p/$project/settings/integrations/sources/$source', params: { source } }) as const,
+  webhooks: { from, to: '/p/$project/settings/webhooks' },
   webhook: (webhook: string) =>
     ({ from, to: '/p/$project/settings/webhooks/$webhook', params: { webhook } }) as const,
   alert: (alert: string) => ({ from, to: '/p/$project/settings/alerts/$alert', params: { alert } }) as const,

@@ -15,7 +15,6 @@ import { NotFound } from '../../shell/not-found.tsx'
 import { totalLabel } from '../calls/pages.ts'
 import { type Integration, integrations, type Lines } from './integrations.ts'
 import { useNewKey } from './new-key.tsx'
-import { OwnersOnly } from './owners-only.tsx'
 import classes from './settings.module.css'
 import { lastCallQuery } from './source-queries.ts'
 
@@ -26,11 +25,7 @@ export function IntegrationView() {
   const params = route.useParams()
   const integration = integrations.find(({ name }) => name === params.integration)
   if (!integration) return <NotFound />
-  return (
-    <OwnersOnly title={integration.label}>
-      <Connected key={integration.name} integration={integration} project={params.project} />
-    </OwnersOnly>
-  )
+  return <Connected key={integration.name} integration={integration} project={params.project} />
 }
 
 function Connected({ integration, project }: { integration: Integration; project: string }) {

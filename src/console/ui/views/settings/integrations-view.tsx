@@ -15,21 +15,12 @@ import { useProject } from '../../session.ts'
 import { CallLink } from './integration-view.tsx'
 import { type Integration, integrations } from './integrations.ts'
 import { NewSourceDialog } from './new-source-dialog.tsx'
-import { OwnersOnly } from './owners-only.tsx'
 import classes from './settings.module.css'
 import { lastCallQuery, sourcesQuery } from './source-queries.ts'
 import { SourceState } from './source-state.tsx'
 
 /** What sends calls into the project, and what asks for its knowledge. */
 export function IntegrationsView() {
-  return (
-    <OwnersOnly title="Integrations">
-      <Integrations />
-    </OwnersOnly>
-  )
-}
-
-function Integrations() {
   const { id: project } = useProject()
   const { data, error, refetch } = useQuery(sourcesQuery(project))
   const { create } = useSearch({ from: '/p/$project/settings/integrations' })

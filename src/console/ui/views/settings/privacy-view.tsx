@@ -5,7 +5,6 @@ import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { HoldsPanel } from '../calls/holds.tsx'
 import { ErasePanel } from './erase-panel.tsx'
-import { OwnersOnly } from './owners-only.tsx'
 import { KeptNumbersPanel, KeptQuestionsPanel, ReadingPanel, SilencePanel } from './privacy-choices.tsx'
 import { settingsQuery } from './privacy-queries.ts'
 import { RecordingsPanel } from './recordings-panel.tsx'
@@ -14,14 +13,6 @@ import { RetentionPanel } from './retention-panel.tsx'
 
 /** How the project keeps personal data, and what deletes it. */
 export function PrivacyView() {
-  return (
-    <OwnersOnly title="Privacy">
-      <Privacy />
-    </OwnersOnly>
-  )
-}
-
-function Privacy() {
   const { id: project } = useProject()
   const { data: settings, error, refetch } = useQuery(settingsQuery(project))
   return (

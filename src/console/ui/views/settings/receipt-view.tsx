@@ -10,7 +10,6 @@ import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
-import { OwnersOnly } from './owners-only.tsx'
 import { receiptQuery } from './receipt-queries.ts'
 import { ReceiptState } from './receipts-view.tsx'
 import classes from './settings.module.css'
@@ -19,14 +18,6 @@ const route = getRouteApi('/p/$project/settings/privacy/receipts/$receipt')
 
 /** One receipt, to print and to file. It names nothing of the person. */
 export function ReceiptView() {
-  return (
-    <OwnersOnly title="Erasure receipt">
-      <Receipt />
-    </OwnersOnly>
-  )
-}
-
-function Receipt() {
   const { project, receipt: id } = route.useParams()
   const { name } = useProject()
   const dates = useDates()

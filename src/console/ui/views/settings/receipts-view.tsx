@@ -12,19 +12,10 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useProject } from '../../session.ts'
-import { OwnersOnly } from './owners-only.tsx'
 import { receiptsQuery } from './receipt-queries.ts'
 
 /** What was erased on request, newest first. */
 export function ReceiptsView() {
-  return (
-    <OwnersOnly title="Erasure receipts">
-      <Receipts />
-    </OwnersOnly>
-  )
-}
-
-function Receipts() {
   const { id: project } = useProject()
   const navigate = useNavigate()
   const { data, error, refetch } = useQuery(receiptsQuery(project))

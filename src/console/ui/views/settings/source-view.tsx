@@ -14,7 +14,6 @@ import { PageLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { OwnersOnly } from './owners-only.tsx'
 import classes from './settings.module.css'
 import { SourceFailures } from './source-failures.tsx'
 import { addressOf, sentBy, sourceQuery, sourcesQuery } from './source-queries.ts'
@@ -27,14 +26,6 @@ const route = getRouteApi('/p/$project/settings/integrations/sources/$source')
 
 /** One source: how to set up its platform, what has come from it, and what could not be read. */
 export function SourceView() {
-  return (
-    <OwnersOnly title="Source">
-      <Source />
-    </OwnersOnly>
-  )
-}
-
-function Source() {
   const { project, source: id } = route.useParams()
   const { data, error, refetch } = useQuery(sourceQuery(project, id))
   const [isDeleting, setDeleting] = useState(false)

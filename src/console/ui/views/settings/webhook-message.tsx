@@ -1,19 +1,20 @@
-import { ActionIcon, Button, Skeleton } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
-import { IconCheck, IconSend, IconX } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button, Skeleton } from '@mantine/core'
+import { IconSend, IconX } from '@tabler/icons-react'
 import type { WebhookAttempt, WebhookMessage } from '../../../../webhooks/deliveries.ts'
-import { api, unwrap } from '../../api.ts'
+import { useAct } from '../../components/acts.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { asBytes } from '../../components/figures.ts'
+import { IconButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
+import { Loaded } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
 import classes from './webhook-message.module.css'
-import { messageQuery, webhooksQuery } from './webhook-queries.ts'
+import { useMessage } from './webhook-queries.ts'
 import { AttemptStatus } from './webhook-state.tsx'
 
 interface MessageProps {
@@ -26,35 +27,27 @@ interface MessageProps {
 
 /** One message: each attempt, the answer to the newest failed one, and what would be sent now. */
 export function WebhookMessageDetails({ webhook, attempt, mayResend, onClose }: MessageProps) {
-  const { id: project } = useProject()
-  const { data, error, refetch } = useQuery(messageQuery(project, webhook, attempt.messageId))
-  if (error && !data)
-    return <Problem error={error} title="The delivery could not be loaded" onRetry={() => void refetch()} />
-  if (!data) return <Skeleton height={160} />
+  const message = useMessage(webhook, attempt.messageId)
   return (
-    <Panel
-      title={<Mono>{attempt.event}</Mono>}
-      aside={
-        <ActionIcon variant="subtle" color="gray" aria-label="Close the delivery" onClick={onClose}>
-          <IconX size={16} />
-        </ActionIcon>
-      }
-    >
-      <div className={classes.message}>
-        <Attempts message={data} attempt={attempt} />
-        <Answer message={data} />
-        <h3>Sent now, it would be</h3>
-        <Body message={data} attempt={attempt} />
-        <div className="cb-row">
-          {data.body && <Resend webhook={webhook} message={attempt.messageId} isReady={mayResend} />}
-          {data.callId && (
-            <PageLink to="/p/$project/calls/$call" params={{ project, call: data.callId }}>
-              Open the call
-            </PageLink>
-          )}
-        </div>
-      </div>
-    </Panel>
+    <Loaded query={message} what="The delivery" waiting={<Skeleton height={160} />}>
+      {(data) => (
+        <Panel
+          title={<Mono>{attempt.event}</Mono>}
+          aside={<IconButton icon={IconX} label="Close the delivery" onClick={onClose} />}
+        >
+          <div className={classes.message}>
+            <Attempts message={data} attempt={attempt} />
+            <Answer message={data} />
+            <h3>Sent now, it would be</h3>
+            <Body message={data} attempt={attempt} />
+            <div className="cb-row">
+              {data.body && <Resend webhook={webhook} message={attempt.messageId} isReady={mayResend} />}
+              {data.callId && <PageLink {...to.call(data.callId)}>Open the call</PageLink>}
+            </div>
+          </div>
+        </Panel>
+      )}
+    </Loaded>
   )
 }
 
@@ -137,15 +130,11 @@ function pretty(text: string): string {
 }
 
 function Resend({ webhook: id, message, isReady }: { webhook: string; message: string; isReady: boolean }) {
-  const { id: project } = useProject()
-  const queryClient = useQueryClient()
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () =>
-      unwrap(api.projects({ project }).webhooks({ id }).messages({ message }).resend.post({})),
-    onSuccess: async () => {
-      notifications.show({ message: 'The event is being sent again.', icon: <IconCheck size={16} /> })
-      await queryClient.invalidateQueries(webhooksQuery(project))
-    },
+  const { of } = useProject()
+  const { mutate, isPending, error } = useAct({
+    send: () => of.webhooks({ id }).messages({ message }).resend.post({}),
+    changes: of.webhooks,
+    says: 'The event is being sent again.',
   })
   return (
     <>
@@ -154,7 +143,7 @@ function Resend({ webhook: id, message, isReady }: { webhook: string; message: s
         leftSection={<IconSend size={16} />}
         loading={isPending}
         disabled={!isReady}
-        onClick={() => mutate()}
+        onClick={() => mutate(undefined)}
       >
         Resend this one
       </Button>

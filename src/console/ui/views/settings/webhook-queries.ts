@@ -1,43 +1,26 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { WebhookEvent } from '../../../../webhooks/events.ts'
-import { api, unwrap } from '../../api.ts'
-import { settingsKeys } from '../../query-keys.ts'
+import { read } from '../../api.ts'
+import { useProject } from '../../session.ts'
 
-const refetchMs = 5_000
+const refetchInterval = 5_000
 
-/** The webhooks of a project, without their secrets. */
-export function webhooksQuery(project: string) {
-  return queryOptions({
-    queryKey: settingsKeys.webhooks(project),
-    queryFn: ({ signal }) => unwrap(api.projects({ project }).webhooks.get({ fetch: { signal } })),
-    refetchInterval: refetchMs,
-  })
+/** The webhooks of the project, without their secrets. */
+export function useWebhooks() {
+  return useQuery({ ...read(useProject().of.webhooks), refetchInterval })
 }
 
 /** The newest attempts to send events to a webhook; or the newest that failed. */
-export function attemptsQuery(project: string, id: string, isFailed: boolean) {
-  return queryOptions({
-    queryKey: settingsKeys.attempts(project, id, isFailed),
-    queryFn: ({ signal }) =>
-      unwrap(
-        api
-          .projects({ project })
-          .webhooks({ id })
-          .attempts.get({ query: isFailed ? { failed: 'true' } : {}, fetch: { signal } }),
-      ),
-    refetchInterval: refetchMs,
-    placeholderData: keepPreviousData,
-  })
+export function useAttempts(id: string, isFailed: boolean) {
+  const { attempts } = useProject().of.webhooks({ id })
+  const query = isFailed ? ({ failed: 'true' } as const) : {}
+  return useQuery({ ...read(attempts, query), refetchInterval, placeholderData: keepPreviousData })
 }
 
 /** One message with its attempts. */
-export function messageQuery(project: string, id: string, message: string) {
-  return queryOptions({
-    queryKey: settingsKeys.message(project, id, message),
-    queryFn: ({ signal }) =>
-      unwrap(api.projects({ project }).webhooks({ id }).messages({ message }).get({ fetch: { signal } })),
-    refetchInterval: refetchMs,
-  })
+export function useMessage(id: string, message: string, isOn = true) {
+  const at = useProject().of.webhooks({ id }).messages({ message })
+  return useQuery({ ...read(at), refetchInterval, enabled: isOn })
 }
 
 /** Each event, and when it is sent. */

@@ -1,40 +1,24 @@
 import { Button, Group, NumberInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
-import { IconCheck } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { api, unwrap } from '../../api.ts'
+import { useAct } from '../../components/acts.ts'
 import { counted } from '../../components/figures.ts'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import classes from './settings.module.css'
-import { webhooksQuery } from './webhook-queries.ts'
 
 /** Sends every record again that has changed since. */
 export function WebhookReplay({ id }: { id: string }) {
-  const { id: project } = useProject()
-  const queryClient = useQueryClient()
+  const { of } = useProject()
   const [after, setAfter] = useState<string | number>('')
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () =>
-      unwrap(
-        api
-          .projects({ project })
-          .webhooks({ id })
-          .replay.post({ after: Number(after) }),
-      ),
-    onSuccess: async ({ queued }) => {
-      notifications.show({
-        message: `${counted(queued, 'record')} will be sent again.`,
-        icon: <IconCheck size={16} />,
-      })
-      await queryClient.invalidateQueries(webhooksQuery(project))
-    },
+  const { mutate, isPending, error } = useAct({
+    send: (seq: number) => of.webhooks({ id }).replay.post({ after: seq }),
+    changes: of.webhooks,
+    says: ({ queued }) => `${counted(queued, 'record')} will be sent again.`,
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (after !== '' && !isPending) mutate()
+    if (after !== '' && !isPending) mutate(Number(after))
   }
   return (
     <section className={classes.section}>
