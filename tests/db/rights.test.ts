@@ -59,6 +59,8 @@ test('a row that is read while rights change is read again', async () => {
   const cached = core.rights.cache<string, { value: number }>(10)
   const other = cached('row', async () => {
     await core.write.update(keys).set({ allowedIps: [] }).where(eq(keys.projectId, project.projectId))
+    await setImmediate()
+    // By another request, which sees the change.
     await cached('another', async () => ({ value: 0 }))
     return { value: 1 }
   })
