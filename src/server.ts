@@ -52,11 +52,13 @@ import { type RequestRecord, requestLines } from './observability/log.ts'
 import { erasureRoutes } from './privacy/routes.ts'
 import { consoleRecordingRoutes, recordingRoutes, recordingUploadRoutes } from './recordings/routes.ts'
 import type { Services } from './services/services.ts'
+import { manageSourceRoutes } from './sources/manage-routes.ts'
 import { livekitProtocol, livekitRoutes } from './sources/otel/livekit-routes.ts'
 import { otlpProtocol, otlpRoutes } from './sources/otel/otlp-routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import { version } from './version.ts'
 import { describeWebhooks } from './webhooks/docs.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 /** Where scripts/build-console.ts puts the console's page. */
 const consoleFolder = fileURLToPath(new URL('../dist/console', import.meta.url))
@@ -174,6 +176,8 @@ export function createServer(
     .use(knowledgeRoutes(http, services))
     .use(analysisRoutes(services))
     .use(alertRoutes(services.alerts))
+    .use(manageSourceRoutes(http, services))
+    .use(webhookRoutes(services))
     .use(erasureRoutes(services))
     .use(ownKeyRoutes(services.keys))
     .use(changeRoutes(http, services, { Call, Item }))

@@ -103,7 +103,7 @@ function addSet(source: Command, shell: Shell): void {
     .action(async (id: string, { option, json }: Pick<CreateOptions, 'option' | 'json'>) => {
       const options = await readOptions(option, new InputLines(shell))
       const changed = await shell.inProjectOf('sources', id, ({ sources }, projectId) =>
-        sources.change(projectId, id, options).catch(toOptions),
+        sources.change(projectId, id, { options }).catch(toOptions),
       )
       const answer = { id, options: changed.options, hasApiKey: changed.hasApiKey }
       const wantsKey = 'host' in options && setUpOf(changed.platform).apiKeyName && !changed.hasApiKey

@@ -81,6 +81,7 @@ export const targetKinds = {
   alert_tested: 'alert',
   alert_deleted: 'alert',
   webhook_created: 'webhook',
+  webhook_changed: 'webhook',
   webhook_secret_rotated: 'webhook',
   webhook_deleted: 'webhook',
   webhook_enabled: 'webhook',

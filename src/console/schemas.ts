@@ -82,18 +82,6 @@ export const EditedKey = Type.Partial(
 /** How long the old key keeps working; 24 hours by default. */
 export const RotatedKey = Type.Object({ overlapHours: Type.Optional(Type.Number()) })
 
-export const NewSource = Type.Object({
-  platform: Text(50),
-  name: Type.Optional(Text(200)),
-  secret: Type.Optional(Text(500)),
-  options: Type.Optional(Type.Record(Type.String(), Type.String())),
-})
-
-export const ChangedSource = Type.Object({ options: Type.Record(Type.String(), Type.String()) })
-
-/** If it is absent, a new one is made. */
-export const NewSecret = Type.Object({ secret: Type.Optional(Text(500)) })
-
 /** Either a call or a number. */
 export const NewHold = Type.Object({
   callId: Type.Optional(Text(128)),

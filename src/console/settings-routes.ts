@@ -12,6 +12,7 @@ import type { ErasureReceipts } from '../privacy/receipts.ts'
 import { ErasureRequest } from '../privacy/schemas.ts'
 import type { Projects } from '../projects/projects.ts'
 import type { Recordings } from '../recordings/recordings.ts'
+import { ChangedSource, NewSecret, NewSource } from '../sources/schemas.ts'
 import type { SourceEvents } from '../sources/source-events.ts'
 import type { SourceFailures } from '../sources/source-failures.ts'
 import type { Sources } from '../sources/sources.ts'
@@ -33,15 +34,12 @@ import {
   AddressToCheck,
   AuditRequest,
   ChangedSettings,
-  ChangedSource,
   DeleteProject,
   DueRequest,
   EditedKey,
   NewHold,
   NewKey,
   NewName,
-  NewSecret,
-  NewSource,
   RotatedKey,
 } from './schemas.ts'
 
@@ -179,7 +177,7 @@ function sourceRoutes({ sources, sourceEvents, sourceFailures }: SettingsParts) 
     .get('/:id', ({ member, params }) => sources.get(member.projectId, params.id))
     .patch(
       '/:id',
-      ({ member, by, params, body }) => sources.change(member.projectId, params.id, body.options, by),
+      ({ member, by, params, body }) => sources.change(member.projectId, params.id, body, by),
       jsonBody(ChangedSource),
     )
     .delete('/:id', ({ member, by, params }) => sources.delete(member.projectId, params.id, by))

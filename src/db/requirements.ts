@@ -18,7 +18,9 @@ type Actor = { actor: { id: string } | { keyId: string } } | undefined
 export function ownsProject(projectId: number, by: Actor): Requirement {
   const isOwner = sql`exists (
     select 1 from ${members} where project_id = ${projectId} and person_id = ${personIdOf(by)} and role = 'owner')`
-  return { condition: by ? isOwner : sql`true`, otherwise: ownersOnly }
+  // What a key may do is settled by its scope: see identity.ts.
+  const isPerson = by !== undefined && 'id' in by.actor
+  return { condition: isPerson ? isOwner : sql`true`, otherwise: ownersOnly }
 }
 
 /** Whether the person owns the console when the statement runs. */

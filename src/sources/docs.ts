@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox'
-import { jsonAnswer, pathParameter, problemAnswers } from '../http/openapi.ts'
+import { deletedAnswer, jsonAnswer, keyedAnswers, pathParameter, problemAnswers } from '../http/openapi.ts'
 import { limits } from '../limits.ts'
+import { MadeSource, Source, SourceFailures, SourceList, SourceSecret } from './schemas.ts'
 
-// What the OpenAPI document says about the route of sources.
+// The routes of sources in the OpenAPI document.
 
 const event = {
   message: {
@@ -52,4 +53,74 @@ export const receiveEvent = {
       'unavailable',
     ]),
   },
+}
+
+const keyed = { tags: ['Sources'], security: [{ apiKey: [] }] }
+const bodyErrors = ['payload_too_large', 'unsupported_media_type', 'insufficient_storage'] as const
+const parameters = [pathParameter('id', 'Of a source.', 'src_5f0c2b7e7cc0a1d2e3f4051627384950')]
+
+export const listSources = {
+  ...keyed,
+  operationId: 'listSources',
+  summary: 'List the sources',
+  description:
+    'The platforms that send calls, the newest first. For a key of the scope `manage`, as all of this.',
+  responses: keyedAnswers({ 200: jsonAnswer('The sources.', SourceList) }, []),
+}
+
+export const createSource = {
+  ...keyed,
+  operationId: 'createSource',
+  summary: 'Create a source',
+  description:
+    'Give its `url` to the platform. Without `secret` one is made where the platform lets you choose it, and shown once; ' +
+    'else set the one that the platform shows.',
+  responses: keyedAnswers({ 201: jsonAnswer('The source.', MadeSource) }, [...bodyErrors]),
+}
+
+export const getSource = {
+  ...keyed,
+  parameters,
+  operationId: 'getSource',
+  summary: 'Get a source',
+  responses: keyedAnswers({ 200: jsonAnswer('The source.', Source) }, ['not_found']),
+}
+
+export const changeSource = {
+  ...keyed,
+  parameters,
+  operationId: 'changeSource',
+  summary: 'Change the name or options of a source',
+  description: 'Options that are left out stay, and null clears one. Another `host` clears `apiKey`.',
+  responses: keyedAnswers({ 200: jsonAnswer('The source.', Source) }, ['not_found', ...bodyErrors]),
+}
+
+export const deleteSource = {
+  ...keyed,
+  parameters,
+  operationId: 'deleteSource',
+  summary: 'Delete a source',
+  description: 'With its secrets and failures. Its calls stay.',
+  responses: keyedAnswers({ 200: deletedAnswer('The source is deleted.') }, [
+    'not_found',
+    'insufficient_storage',
+  ]),
+}
+
+export const rotateSource = {
+  ...keyed,
+  parameters,
+  operationId: 'rotateSource',
+  summary: 'Replace the secret of a source',
+  description: 'The previous one is accepted for 24 hours.',
+  responses: keyedAnswers({ 200: jsonAnswer('The source.', SourceSecret) }, ['not_found', ...bodyErrors]),
+}
+
+export const listSourceFailures = {
+  ...keyed,
+  parameters,
+  operationId: 'listSourceFailures',
+  summary: 'List the events of a source that could not be read',
+  description: 'Of the last week, the newest first.',
+  responses: keyedAnswers({ 200: jsonAnswer('The failures.', SourceFailures) }, ['not_found']),
 }

@@ -12,6 +12,7 @@ import { toIso } from '../text/instant.ts'
 import { nameProblem } from '../validation.ts'
 import { isPlatform, type PlatformName, platformNames, setUpOf, type WebhookPlatform } from './catalog.ts'
 import type { SourceOptions } from './event.ts'
+import type { SourceChange } from './schemas.ts'
 import { decode } from './signature.ts'
 
 const sourcesPerProjectMax = 100
@@ -184,26 +185,48 @@ export class Sources {
   }
 
   /**
-   * Changes some of the options. Another host needs the API key again, so that nobody has the stored one sent to theirs.
+   * Changes the name and some of the options; null clears one. Another host needs the API key again, so that nobody has
+   * the stored one sent to theirs.
    * @throws invalid_request naming each bad one; not_found; forbidden unless `by` owns the project
    */
-  async change(projectId: number, id: string, options: SourceOptions, by?: ActedBy): Promise<SourceRecord> {
+  async change(projectId: number, id: string, change: SourceChange, by?: ActedBy): Promise<SourceRecord> {
     const record = await this.get(projectId, id)
-    refuseFields(optionProblems(record.platform, options))
+    const { platform } = record
+    const { name = record.name, options = {} } = change
+    const cleared = Object.entries(options).flatMap(([option, value]) => (value === null ? [option] : []))
+    const set = Object.fromEntries(
+      Object.entries(options).flatMap(([option, value]) => (value === null ? [] : [[option, value]])),
+    )
+    refuseFields({
+      name: nameProblem(name),
+      ...optionProblems(
+        platform,
+        { ...set, ...Object.fromEntries(cleared.map((option) => [option, ''])) },
+        cleared,
+      ),
+    })
     const { write, audit, erasure } = this.#parts
     const before = sql`${sources.options}`
     const isMoved = 'host' in options ? sql`${before} ->> 'host' is not ${options.host}` : sql`false`
     const optionsBefore = sql`iif(${isMoved}, json_remove(${before}, '$.apiKey'), ${before})`
-    const { platform } = record
-    await write.batchIf([ownsProject(projectId, by), hasOwnApiKey({ id, projectId, platform, options })], {
-      // A key that is replaced must be erased.
-      ledger: this.#erasing(projectId, id),
-      changed: write
-        .update(sources)
-        .set({ options: sql`json_patch(${optionsBefore}, ${JSON.stringify(options)})` })
-        .where(isThis(projectId, id)),
-      entry: audit.entry({ by, projectId, action: 'source_changed', target: labelOf(record), targetRef: id }),
-    })
+    await write.batchIf(
+      [ownsProject(projectId, by), hasOwnApiKey({ id, projectId, platform, options: set })],
+      {
+        // A key that is replaced must be erased.
+        ledger: this.#erasing(projectId, id),
+        changed: write
+          .update(sources)
+          .set({ name, options: sql`json_patch(${optionsBefore}, ${JSON.stringify(options)})` })
+          .where(isThis(projectId, id)),
+        entry: audit.entry({
+          by,
+          projectId,
+          action: 'source_changed',
+          target: labelOf(record),
+          targetRef: id,
+        }),
+      },
+    )
     erasure.schedule(projectId)
     return await this.get(projectId, id)
   }
@@ -359,19 +382,27 @@ function secretProblem(platform: PlatformName, secret: string): string | null {
   return isKey ? null : "must be the account's public key: 32 bytes in base64"
 }
 
-function optionProblems(platform: PlatformName, options: SourceOptions): Record<string, string | null> {
-  const { options: own, apiKeyName } = setUpOf(platform)
+/** @param cleared the names of options that are taken away, which those that are required cannot be */
+function optionProblems(
+  platform: PlatformName,
+  options: SourceOptions,
+  cleared: readonly string[] = [],
+): Record<string, string | null> {
+  const { options: own, apiKeyName, required = [] } = setUpOf(platform)
   const choicesByName: Readonly<Record<string, readonly string[] | null>> = {
     ...own,
     ...(apiKeyName && { apiKey: null, host: null }),
   }
-  const problems = Object.entries(options).map(([name, value]) => {
-    if (apiKeyName && name === 'apiKey') return ['options.apiKey', asciiProblem(value)]
-    if (apiKeyName && name === 'host') return ['options.host', hostProblem(value)]
+  const problemOf = (name: string, value: string): string | null => {
     const choices = Object.hasOwn(choicesByName, name) ? choicesByName[name] : undefined
-    return [`options.${name}`, optionProblem(value, choices, Object.keys(choicesByName))]
-  })
-  return Object.fromEntries(problems)
+    if (choices !== undefined && cleared.includes(name)) return required.includes(name) ? 'is required' : null
+    if (apiKeyName && name === 'apiKey') return asciiProblem(value)
+    if (apiKeyName && name === 'host') return hostProblem(value)
+    return optionProblem(value, choices, Object.keys(choicesByName))
+  }
+  return Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [`options.${name}`, problemOf(name, value)]),
+  )
 }
 
 function missingOptions(platform: PlatformName, options: SourceOptions): Record<string, string> {

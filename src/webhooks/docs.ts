@@ -1,8 +1,16 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
-import { asOpenApi, headerParameter } from '../http/openapi.ts'
+import {
+  asOpenApi,
+  deletedAnswer,
+  headerParameter,
+  jsonAnswer,
+  keyedAnswers,
+  pathParameter,
+} from '../http/openapi.ts'
 import { type WebhookEvent, webhookEvents } from './events.ts'
 import { endedAt, examples, refOf } from './examples.ts'
+import { DeliveryList, MadeWebhook, Replayed, Webhook, WebhookList, WebhookSecret } from './schemas.ts'
 
 const abouts: Record<WebhookEvent, string> = {
   'call.started': 'A call came in that is live.',
@@ -86,4 +94,88 @@ function describeEvent(
       default: { description: 'The event is sent again, by a schedule.' },
     },
   }
+}
+
+const keyed = { tags: ['Webhooks'], security: [{ apiKey: [] }] }
+const bodyErrors = ['payload_too_large', 'unsupported_media_type', 'insufficient_storage'] as const
+const ofWebhook = {
+  parameters: [pathParameter('id', 'Of a webhook.', 'wh_019a5f0c2b7e7cc0a1d2e3f405162738')],
+}
+
+export const listWebhooks = {
+  ...keyed,
+  operationId: 'listWebhooks',
+  summary: 'List the webhooks',
+  description: 'In the order in which they were made. For a key of the scope `manage`, as all of this.',
+  responses: keyedAnswers({ 200: jsonAnswer('The webhooks.', WebhookList) }, []),
+}
+
+export const createWebhook = {
+  ...keyed,
+  operationId: 'createWebhook',
+  summary: 'Create a webhook',
+  description: 'Gets all events unless some are named. Its secret is shown once.',
+  responses: keyedAnswers({ 201: jsonAnswer('The webhook.', MadeWebhook) }, [...bodyErrors]),
+}
+
+export const getWebhook = {
+  ...keyed,
+  ...ofWebhook,
+  operationId: 'getWebhook',
+  summary: 'Get a webhook',
+  responses: keyedAnswers({ 200: jsonAnswer('The webhook.', Webhook) }, ['not_found']),
+}
+
+export const changeWebhook = {
+  ...keyed,
+  ...ofWebhook,
+  operationId: 'changeWebhook',
+  summary: 'Change a webhook',
+  description:
+    'What is left out stays. Switched off, it gets nothing; enabled again, it is sent what it missed.',
+  responses: keyedAnswers({ 200: jsonAnswer('The webhook.', Webhook) }, ['not_found', ...bodyErrors]),
+}
+
+export const deleteWebhook = {
+  ...keyed,
+  ...ofWebhook,
+  operationId: 'deleteWebhook',
+  summary: 'Delete a webhook',
+  responses: keyedAnswers({ 200: deletedAnswer('The webhook is deleted.') }, [
+    'not_found',
+    'insufficient_storage',
+  ]),
+}
+
+export const rotateWebhook = {
+  ...keyed,
+  ...ofWebhook,
+  operationId: 'rotateWebhook',
+  summary: 'Replace the secret of a webhook',
+  description: 'For 24 hours, the previous one signs as well.',
+  responses: keyedAnswers({ 200: jsonAnswer('The new secret.', WebhookSecret) }, [
+    'not_found',
+    ...bodyErrors,
+  ]),
+}
+
+export const replayWebhook = {
+  ...keyed,
+  ...ofWebhook,
+  operationId: 'replayWebhook',
+  summary: 'Send events again',
+  description: 'Every record that has changed since the change number `after` is sent as it is now.',
+  responses: keyedAnswers({ 202: jsonAnswer('The events wait to be sent.', Replayed) }, [
+    'not_found',
+    ...bodyErrors,
+  ]),
+}
+
+export const listDeliveries = {
+  ...keyed,
+  ...ofWebhook,
+  operationId: 'listDeliveries',
+  summary: 'List what was sent to a webhook',
+  description: 'The newest 200 attempts, the newest first.',
+  responses: keyedAnswers({ 200: jsonAnswer('The attempts.', DeliveryList) }, ['not_found']),
 }

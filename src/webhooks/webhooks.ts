@@ -15,6 +15,7 @@ import { answersKeptMs } from './answers.ts'
 import { failingMsMax, rotationMs, type WebhookEvent, webhookEvents } from './events.ts'
 import type { Endpoint, WebhookQueue } from './queue.ts'
 import { queueChanges } from './replay.ts'
+import type { WebhookChange } from './schemas.ts'
 import { newSecret } from './signing.ts'
 
 const webhooksMax = 50
@@ -107,6 +108,46 @@ export class Webhooks {
       .where(and(eq(webhooks.projectId, projectId), isWebhook))
       .orderBy(asc(webhooks.createdAt), asc(webhooks.id))
     return rows.map(({ row, pending }) => toRecord(row, pending, this.#parts.now()))
+  }
+
+  /** @throws not_found */
+  async get(projectId: number, id: string): Promise<WebhookRecord> {
+    const record = (await this.list(projectId)).find((one) => one.id === id)
+    if (!record) throw notFound()
+    return record
+  }
+
+  /**
+   * Changes what is given. Switched off, it forgets what waits; enabled again, it is sent what it missed.
+   * @throws not_found; invalid_request naming each bad field; forbidden unless `by` owns the project
+   */
+  async change(
+    projectId: number,
+    id: string,
+    { url, events, details, enabled }: WebhookChange,
+    by?: ActedBy,
+  ): Promise<WebhookRecord> {
+    const { disabledAt } = await this.find(projectId, id)
+    const { addresses, queue, now } = this.#parts
+    const problem = url === undefined ? null : await addresses.problemOf(url)
+    const problems: FieldError[] = problem === null ? [] : [{ field: 'url', message: problem }]
+    if (events) problems.push(...eventProblems(events))
+    if (problems.length > 0) throw invalidRequest(problems)
+    const ordered = webhookEvents.filter((event) => events?.includes(event))
+    const sets = [
+      ...(url === undefined ? [] : [sql`url = ${url}`]),
+      ...(events ? [sql`events = ${JSON.stringify(ordered)}`] : []),
+      ...(details === undefined ? [] : [sql`is_detailed = ${details}`]),
+    ]
+    const change = { changes: sql.join(sets, sql`, `), action: 'webhook_changed', by } as const
+    if (sets.length > 0) await this.#change(projectId, id, change)
+    if (enabled && disabledAt !== null) await this.enable(projectId, id, by)
+    if (enabled === false && disabledAt === null) {
+      const changes = switchingOff({ id, projectId, at: now(), reason: 'It was switched off.' })
+      await this.#change(projectId, id, { changes, action: 'webhook_switched_off', by })
+      await queue.clear(id, 'webhook_queue')
+    }
+    return await this.get(projectId, id)
   }
 
   /** Makes a new secret and returns it. For a day, the previous one also signs. @throws not_found, forbidden */
@@ -208,9 +249,7 @@ export class Webhooks {
     const { write, audit, queue, now, log } = this.#parts
     const { off } = await write.batch({
       off: write.all(sql`
-        update ${webhooks} set disabled_at = ${now()}, disabled_reason = ${reason}, missed_after = coalesce(
-          missed_after, (select min(seq) - 1 from ${webhookQueue} where webhook_id = ${id} and not is_sent),
-          (select change_seq from ${projects} where id = ${projectId}))
+        update ${webhooks} set ${switchingOff({ id, projectId, at: now(), reason })}
         where id = ${id} and disabled_at is null and failing_since <= ${now() - failingMsMax} returning id`),
       entry: audit.entry({
         by: byService,
@@ -277,7 +316,7 @@ export class Webhooks {
     await this.#change(projectId, id, { changes: sql`id = id`, action, by })
   }
 
-  async #change(projectId: number, id: string, { changes, action, by }: WebhookChange): Promise<void> {
+  async #change(projectId: number, id: string, { changes, action, by }: NotedChange): Promise<void> {
     const { write, audit, erasure } = this.#parts
     const target = labelOf(await this.find(projectId, id))
     await write.batchIf([ownsProject(projectId, by)], {
@@ -296,10 +335,18 @@ export class Webhooks {
 
 type WebhookAction = Extract<AuditAction, `webhook_${string}`>
 
-interface WebhookChange {
+interface NotedChange {
   changes: SQL
   action: WebhookAction
   by: ActedBy | undefined
+}
+
+/** What is set of an endpoint that is switched off. `missed_after` tells what `enable` has to send. */
+function switchingOff(off: { id: string; projectId: number; at: number; reason: string }): SQL {
+  const { id, projectId, at, reason } = off
+  return sql`disabled_at = ${at}, disabled_reason = ${reason}, missed_after = coalesce(
+    missed_after, (select min(seq) - 1 from ${webhookQueue} where webhook_id = ${id} and not is_sent),
+    (select change_seq from ${projects} where id = ${projectId}))`
 }
 
 function eventProblems(events: readonly string[]): FieldError[] {

@@ -31,6 +31,7 @@ const levels: Record<string, Level> = {
   'POST /links/invitation': 'everyone',
   'POST /links/password': 'everyone',
   'POST /projects': 'signedIn',
+  'POST /demo': 'signedIn',
   'GET /operator': 'consoleOwner',
   'GET /operator/two-factor': 'consoleOwner',
   'PUT /operator/two-factor': 'consoleOwner',

@@ -5,6 +5,7 @@ import { putCalls, said } from '../calls/put-calls.ts'
 import { startConsole } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const service = await startService()
 const people = await startConsole(service)
@@ -207,8 +208,13 @@ describe('one change of many calls', () => {
       failed: [],
     })
     expect(await reviewed('many-0', {})).toMatchObject({ labels: [], note: 'Stays.' })
-    const { label: labels } = await (await people.owner.fetch(`/projects/${project.id}/call-facets`)).json()
-    expect(labels).toContainEqual({ value: 'batch', calls: 118 })
+    // What people are shown may be some seconds old.
+    await until(async () => {
+      const { label } = await (await people.owner.fetch(`/projects/${project.id}/call-facets`)).json()
+      return label.some(
+        ({ value, calls }: { value: string; calls: number }) => value === 'batch' && calls === 118,
+      )
+    })
     const tooMany = { ids: Array.from({ length: 1_001 }, (_, n) => `${n}`), change: { reviewed: true } }
     const answer = await people.owner.send('POST', `/projects/${project.id}/calls/review`, tooMany)
     await expectProblem(answer, 'invalid_request')

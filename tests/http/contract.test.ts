@@ -7,7 +7,7 @@ import { createServer } from '../../src/server.ts'
 import { operationsOf, readDocument } from '../support/document.ts'
 import { expectProblem } from '../support/problem.ts'
 import { head, rawRequest } from '../support/raw-http.ts'
-import { startService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 
 // What holds for every route, asked of each route that there is: keys, methods, the size and the type of a body, and the
 // limit of requests. A new route is judged without anybody thinking of it, or fails here until somebody has said which
@@ -19,7 +19,18 @@ const service = await startService({
   now: () => clock.ms,
   env: { BODY_MAX_BYTES: `${bodyBytesMax}`, RECORDING_MAX_BYTES: '1000000' },
 })
-const project = await service.mintProject()
+const minted = await service.mintProject()
+const { key } = await minted.makeKey({ scope: 'manage' })
+/** Its key opens everything under /v1. */
+const project: TestProject = {
+  ...minted,
+  key,
+  fetch: (path, { headers = {}, ...init } = {}) => {
+    const all = new Headers(headers)
+    if (!path.startsWith('/ingest') && !all.has('authorization')) all.set('authorization', `Bearer ${key}`)
+    return minted.fetch(path, { ...init, headers: all })
+  },
+}
 
 interface KeyedRoute {
   method: string
@@ -108,7 +119,8 @@ test('these are all routes of the document and of the contract that take a key',
 })
 
 function makeKey(kind: KeyKind, { allowedIps = [] as string[], expiresAt = null as number | null } = {}) {
-  return service.services.keys.create(project.projectId, { name: 'made', kind, allowedIps, expiresAt })
+  const scope = kind === 'live' ? ('manage' as const) : undefined
+  return service.services.keys.create(project.projectId, { name: 'made', kind, scope, allowedIps, expiresAt })
 }
 
 /** Sends what no route would accept as a body, so that an answer shows whether the key was judged first. */

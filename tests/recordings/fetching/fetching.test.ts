@@ -232,7 +232,9 @@ describe.skipIf(ofFilesOnly)('fetching', () => {
       await source.send(platforms.elevenlabs?.event('') ?? {})
       const { reason } = await becomes(project, 'elevenlabs-1', 'failed')
       expect(reason).toBe('The source has no API key of ElevenLabs. Save one, then try again.')
-      await service.services.sources.change(project.projectId, source.id, { apiKey, host: api.origin })
+      await service.services.sources.change(project.projectId, source.id, {
+        options: { apiKey, host: api.origin },
+      })
       expect(await service.services.fetchQueue.tryAgain(project.projectId)).toEqual({ queued: 1 })
       await becomes(project, 'elevenlabs-1', 'kept')
     })
@@ -488,7 +490,7 @@ describe.skipIf(ofFilesOnly)('fetching', () => {
       await source.send(platforms.ultravox?.event('') ?? {})
       const { reason } = await becomes(project, 'ultravox-1', 'failed')
       expect(reason).toBe('Ultravox refuses the API key (401).')
-      await service.services.sources.change(project.projectId, source.id, { apiKey })
+      await service.services.sources.change(project.projectId, source.id, { options: { apiKey } })
       expect(await service.services.fetchQueue.tryAgain(project.projectId, 'ultravox-1')).toEqual({
         queued: 1,
       })
@@ -563,9 +565,9 @@ describe.skipIf(ofFilesOnly)('fetching', () => {
     const shown = JSON.stringify([made, await sources.list(project.projectId), service.logs])
     expect(shown).not.toContain(apiKey)
     expect(
-      sources.change(project.projectId, made.id, { host: 'https://api.example.com/path' }),
+      sources.change(project.projectId, made.id, { options: { host: 'https://api.example.com/path' } }),
     ).rejects.toThrow()
-    expect(sources.change(project.projectId, made.id, { apiKey: 'two words' })).rejects.toThrow()
+    expect(sources.change(project.projectId, made.id, { options: { apiKey: 'two words' } })).rejects.toThrow()
   })
 
   test('the key of a source is sent to no host that was named without it', async () => {
@@ -574,7 +576,7 @@ describe.skipIf(ofFilesOnly)('fetching', () => {
     const path = '/v1/convai/conversations/elevenlabs-1/audio'
     const source = await addSource(service, project, 'elevenlabs', { apiKey, host: 'api.eu.example.com' })
     const change = async (options: Record<string, string>) =>
-      (await sources.change(project.projectId, source.id, options)).hasApiKey
+      (await sources.change(project.projectId, source.id, { options })).hasApiKey
     expect(await change({ metadata: 'keep', host: 'api.eu.example.com' })).toBe(true)
     expect(await change({ host: api.origin })).toBe(false)
     expect((await sources.open(source.id)).options).toEqual({ metadata: 'keep', host: api.origin })

@@ -175,9 +175,11 @@ describe('a source', () => {
     }
     expect(await failureOf(create(apiKey))).toMatchObject(refusal)
     const other = await create('APIother-of-project')
-    expect(await failureOf(sources.change(project.projectId, other.id, { apiKey }))).toMatchObject(refusal)
+    expect(
+      await failureOf(sources.change(project.projectId, other.id, { options: { apiKey } })),
+    ).toMatchObject(refusal)
     // Its own is no other's.
-    await sources.change(project.projectId, source.id, { apiKey })
+    await sources.change(project.projectId, source.id, { options: { apiKey } })
     await sources.create(project.projectId, { platform: 'vapi', options: { apiKey } })
   })
 

@@ -73,6 +73,7 @@ export const actionWords: Record<AuditAction, string> = {
   item_changed: 'Knowledge item changed',
   item_deleted: 'Knowledge item deleted',
   webhook_created: 'Webhook created',
+  webhook_changed: 'Webhook changed',
   webhook_secret_rotated: 'Webhook secret rotated',
   webhook_deleted: 'Webhook deleted',
   webhook_enabled: 'Webhook enabled',
