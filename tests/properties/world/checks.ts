@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import Database from 'libsql'
 import { countWrongRows } from '../../../scripts/torture/rows.ts'
 import { toHead } from '../../../src/calls/call-head.ts'
@@ -88,19 +89,22 @@ async function checkSearch(world: World): Promise<void> {
 async function checkFigures(world: World): Promise<void> {
   const { chance, services, project } = world
   const all = [...world.calls.values()]
-  const facets = await services.calls.facets(project.projectId)
-  const { agentId = [], ...others } = facets
-  expect(others).toEqual({
+  const expected = {
     evaluation: countsOf(all.map(evaluationOf)),
     endedReason: countsOf(all.map(({ call }) => call.endedReason)),
     agentVersion: countsOf(all.map(({ details }) => details.agent?.version ?? null)),
     source: countsOf(all.map(({ details }) => details.source)),
     assignee: countsOf(all.map(({ details }) => details.review?.assignee ?? null)),
     label: countsOf(all.flatMap(({ details }) => details.review?.labels ?? [])),
-  })
-  expect(agentId.map(({ value, calls }) => ({ value, calls }))).toEqual(
-    countsOf(all.map(({ details }) => details.agent?.id ?? null)),
-  )
+    agentId: countsOf(all.map(({ details }) => details.agent?.id ?? null)),
+  }
+  const readFacets = async () => {
+    const { agentId = [], ...others } = await services.calls.facets(project.projectId)
+    return { ...others, agentId: agentId.map(({ value, calls }) => ({ value, calls })) }
+  }
+  // What people are shown may be some seconds old.
+  await until(async () => isDeepStrictEqual(await readFacets(), expected)).catch(() => undefined)
+  expect(await readFacets()).toEqual(expected)
   const [zone = '', ahead = 0] =
     chance.oneOf([['UTC', 0] as const, ['Asia/Kolkata', 5.5 * 3_600_000] as const]) ?? []
   const from = Date.parse(chance.oneOf(times) ?? '')
