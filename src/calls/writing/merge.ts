@@ -119,7 +119,11 @@ export function mergeCall(
   const createdOnArrival = before.createdOnArrival && times.createdAt === null
   const engagementStated = before.engagementStated || change.isEngaged !== undefined
   if (before.call.status === 'live' && call.status === 'completed') marks.namedEnd = times.occurredAt !== null
-  const endAt = marks.namedEnd && !createdOnArrival ? (before.completedAt ?? times.occurredAt) : null
+  const endedAt = earliestEnd(
+    before,
+    marks.namedEnd && change.status === 'completed' ? times.occurredAt : null,
+  )
+  const endAt = marks.namedEnd && !createdOnArrival ? endedAt : null
   const derived = derive(call, marks, { ...merged, engagementStated, endAt })
   const beside = { ...merged, details: derived.details, latencyMs: derived.latencyMs }
   // Made only once: for a long call it takes tens of milliseconds.
@@ -137,14 +141,16 @@ export function mergeCall(
     createdOnArrival,
     engagementStated,
     derived: toDerived(derived.marks),
-    completedAt: completionOf(
-      derived.call,
-      before.completedAt ?? times.occurredAt ?? (isImport ? null : now),
-    ),
+    completedAt: completionOf(derived.call, endedAt ?? times.occurredAt ?? (isImport ? null : now)),
     heardAt:
       isEndedBySilence || !isHeard ? before.heardAt : call.status === 'live' ? heardAtOf(before, now) : null,
     ...beside,
   }
+}
+
+/** Of several requests that say when the call was completed, the earliest counts, in whatever order they arrive. */
+function earliestEnd({ completedAt }: Pick<StoredCall, 'completedAt'>, named: number | null): number | null {
+  return completedAt === null || named === null ? (completedAt ?? named) : Math.min(completedAt, named)
 }
 
 /** When something was last heard of a call of which something has arrived, to the minute. */

@@ -608,6 +608,14 @@ describe('laws', () => {
     )
   })
 
+  test('a call that two requests complete lasts until the earlier end, whichever of them comes first', () => {
+    const ends = [1, 2].map(
+      (minute) => ({ status: 'completed', createdAt: at(0), occurredAt: at(minute) }) as const,
+    )
+    for (const [one, other] of [ends, ends.toReversed()])
+      expect(callAfter({ createdAt: at(0) }, one ?? {}, other ?? {}).duration).toBe(60)
+  })
+
   // What a request may be told apart by: of each field the newest event speaks, or all that speak of it agree.
   // Where older events contradict each other, §4 lets the first to arrive fill the gap.
   test('events that carry occurredAt give the same call in every order', () => {
