@@ -55,7 +55,9 @@ export class PeaksBacklog {
       const row = (await this.#next(gt(recordings.projectId, this.#lastProjectId))) ?? (await this.#next())
       if (!row) return
       this.#lastProjectId = row.projectId
-      await this.#compute(row, files).catch((error) => {
+      await this.#compute(row, files).catch(async (error) => {
+        // It was replaced or deleted meanwhile.
+        if (!(await this.#isKept(row))) return
         if (!signal.aborted) log.warn({ error }, 'The waveform of a recording could not be computed')
         // The others need not wait for it. So many fail only because of what they have in common, such as the bucket.
         if (this.#failed.size === failuresMax) this.#failed.clear()
@@ -74,6 +76,14 @@ export class PeaksBacklog {
       .orderBy(recordings.projectId, recordings.seq)
       .limit(1)
     return row
+  }
+
+  async #isKept({ file }: Row): Promise<boolean> {
+    const { read } = this.#parts
+    return (
+      (await read.select({ file: recordings.file }).from(recordings).where(eq(recordings.file, file)))
+        .length > 0
+    )
   }
 
   async #compute(row: Row, files: RecordingFiles): Promise<void> {
