@@ -20,8 +20,8 @@ export function mayDo(
 export const keyScopes = ['full', 'read', 'search', 'knowledge', 'manage'] as const
 export type KeyScope = (typeof keyScopes)[number]
 
-/** What a request does, and the scopes of the keys that may send it, those first that an error names. */
-const allowing = {
+/** The permissions that requests need: the scopes that give each, and how an error names the least of them. */
+const permissions = {
   search: { named: 'search', scopes: keyScopes },
   read: { named: 'read', scopes: ['read', 'full', 'manage'] },
   readKnowledge: { named: 'read or knowledge', scopes: ['read', 'knowledge', 'full', 'manage'] },
@@ -29,17 +29,17 @@ const allowing = {
   change: { named: 'full', scopes: ['full', 'manage'] },
   manage: { named: 'manage', scopes: ['manage'] },
 } satisfies Record<string, { named: string; scopes: readonly KeyScope[] }>
-export type Deed = keyof typeof allowing
+export type Permission = keyof typeof permissions
 
-/** Whether a key of this scope may do something. */
-export function scopeAllows(keyScope: KeyScope | null, deed: Deed): boolean {
-  const { scopes }: { scopes: readonly KeyScope[] } = allowing[deed]
+/** Whether a scope gives a permission. */
+export function scopeAllows(keyScope: KeyScope | null, permission: Permission): boolean {
+  const { scopes }: { scopes: readonly KeyScope[] } = permissions[permission]
   return keyScope !== null && scopes.includes(keyScope)
 }
 
-/** The least scopes that something needs, in words. */
-export function scopesFor(deed: Deed): string {
-  return allowing[deed].named
+/** The least scopes that give a permission, in words. */
+export function scopesFor(permission: Permission): string {
+  return permissions[permission].named
 }
 
 /** The key of a request, and its project. */

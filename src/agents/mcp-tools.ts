@@ -55,7 +55,7 @@ export function knowledgeTools(
   return [
     toolOf({
       name: 'search_knowledge',
-      deed: 'search',
+      permission: 'search',
       title: 'Search knowledge',
       description:
         "Finds the passages in the organization's knowledge that answer a question, best first. Use it before " +
@@ -70,7 +70,7 @@ export function knowledgeTools(
     }),
     toolOf({
       name: 'list_knowledge',
-      deed: 'read',
+      permission: 'read',
       title: 'List knowledge',
       description:
         'Lists all knowledge items, newest first, without their texts. Use it to see what is covered. To find ' +
@@ -85,7 +85,7 @@ export function knowledgeTools(
     }),
     toolOf({
       name: 'get_knowledge',
-      deed: 'read',
+      permission: 'read',
       title: 'Get a knowledge item',
       description:
         'Reads one knowledge item: its name, description and text, a long text in parts. Use it when a ' +

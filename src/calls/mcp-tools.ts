@@ -77,7 +77,7 @@ export function callTools(calls: Pick<Calls, 'find' | 'get' | 'details' | 'curso
   return [
     toolOf({
       name: 'list_calls',
-      deed: 'read',
+      permission: 'read',
       title: 'List calls',
       description:
         "Finds the calls that the organization's voice agents handled, newest first, without their transcripts. " +
@@ -93,7 +93,7 @@ export function callTools(calls: Pick<Calls, 'find' | 'get' | 'details' | 'curso
     }),
     toolOf({
       name: 'get_call',
-      deed: 'read',
+      permission: 'read',
       title: 'Get a call',
       description:
         'Reads one call: how it went and what was said, a long transcript in parts. What is too long for a part is cut.',

@@ -29,7 +29,7 @@ const queued = 60
 const hourMs = 3_600_000
 
 export interface DemoParts {
-  projects: Pick<Projects, 'create' | 'list' | 'delete'>
+  projects: Pick<Projects, 'create' | 'get' | 'list' | 'delete'>
   people: { consoleOwner(): Promise<string | null> }
   settings: Pick<Settings, 'change'>
   ingest: Pick<Ingest, 'putAll'>
@@ -137,7 +137,8 @@ export class Demo {
 
   /** An alert that has fired twice and fires now, since the front desk's calls of a week succeed too seldom. */
   async #addAlert(projectId: number, to: readonly object[]): Promise<string> {
-    const { alerts: rules, write, site, now } = this.#parts
+    const { alerts: rules, projects, write, site, now } = this.#parts
+    const { id: project } = await projects.get(projectId)
     const filters = { agentId: 'agent_front_desk' }
     const { id, name } = await rules.create(projectId, {
       name: 'Bookings fail',
@@ -153,7 +154,7 @@ export class Demo {
       const at = now() - hoursAgo * hourMs
       const [from, until] = [at - 7 * 24 * hourMs, at].map((time) => new Date(time).toISOString())
       const query = new URLSearchParams({ ...filters, completedFrom: from ?? '', completedTo: until ?? '' })
-      const url = `${site.address}/console/p/any/calls?${query}`
+      const url = `${site.address}/console/p/${project}/calls?${query}`
       const message = { id, name, state, value, limit: 0.9, calls: 68, from, to: until, url }
       await write.run(sql`
         insert into ${alertChanges} (alert_seq, at, message)

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { networkOf } from '../access/keys/ip-rules.ts'
 import type { KeyKind } from '../access/keys/token.ts'
 import { AppError, forbidden, unavailable } from '../errors.ts'
-import { type Caller, type Deed, scopeAllows, scopesFor } from '../identity.ts'
+import { type Caller, type Permission, scopeAllows, scopesFor } from '../identity.ts'
 import type { Admission } from './admission.ts'
 import type { AuthenticatePerson } from './authenticate-person.ts'
 import { callerContext } from './caller.ts'
@@ -41,7 +41,7 @@ export function keyAuthentication(options: KeyOptions): AuthenticateKey {
     context.party = caller.projectId
     allowPage(request, context, caller.allowedOrigins)
     limitRate(request, caller.keyId)
-    if (context.surface.deed !== null) requireScope(context.surface.deed, caller)
+    if (context.surface.permission !== null) requireScope(context.surface.permission, caller)
     return caller
   }
 }
@@ -122,10 +122,10 @@ function authorizationOf(headers: Headers, { surface: { protocol } }: RequestCon
 }
 
 /** @throws insufficient_scope */
-function requireScope(deed: Deed, { scope }: Caller): void {
-  if (scopeAllows(scope, deed)) return
+function requireScope(permission: Permission, { scope }: Caller): void {
+  if (scopeAllows(scope, permission)) return
   throw new AppError('insufficient_scope', 'Key does not allow this', {
-    detail: `This needs a key with the scope ${scopesFor(deed)}. The scope of this key is ${scope}.`,
+    detail: `This needs a key with the scope ${scopesFor(permission)}. The scope of this key is ${scope}.`,
   })
 }
 

@@ -1,6 +1,6 @@
 // Turns the routes' schemas into an OpenAPI 3.1 document for people and generators.
 
-import { type BodyLimit, deedOf, isForPages } from './surface.ts'
+import { type BodyLimit, isForPages, permissionFor } from './surface.ts'
 
 type Json = Record<string, unknown>
 
@@ -31,7 +31,7 @@ export function completeDocument(generated: object, bodyLimit: BodyLimit): Json 
     tellBodyLimit(asObject(operation.requestBody), bodyLimit(path))
     for (const content of contentsOf([operation.requestBody])) addExample(content, false)
     for (const content of contentsOf(Object.values(asObject(operation.responses)))) addExample(content, true)
-    addHeaders(operation, path.startsWith('/v1/') && isForPages(deedOf(method, path)))
+    addHeaders(operation, path.startsWith('/v1/') && isForPages(permissionFor(method, path)))
   }
   for (const content of contentsOf(Object.values(asObject(sections.responses)))) addExample(content, true)
   const hoisted = asObject(names.hoist({ paths, webhooks, ...sections }))

@@ -140,7 +140,8 @@ export function headerParameter(
 const introduction = `The system of record for voice agents: every call they handled, and everything they know.
 
 **Authentication.** Send a key as \`Authorization: Bearer <key>\`. An API key (\`ck_live_…\`) reads and deletes calls, \
-writes and searches knowledge, and serves agents; its scope can narrow this to reading (\`read\`) or searching (\`search\`). An ingest key (\`ck_ingest_…\`) \
+writes and searches knowledge, and serves agents; its scope can narrow this to reading (\`read\`), knowledge (\`knowledge\`) or \
+searching (\`search\`), or add sources and webhooks (\`manage\`). An ingest key (\`ck_ingest_…\`) \
 writes calls and opens nothing else. Create both in the console under Settings, API Keys, or with \`bun callbook \
 key create\`.
 

@@ -1,6 +1,6 @@
 import type { KeyKind } from '../access/keys/token.ts'
 import type { AppError } from '../errors.ts'
-import type { Deed } from '../identity.ts'
+import type { Permission } from '../identity.ts'
 import { limits } from '../limits.ts'
 import { type ConsoleAccess, consoleAccess, isSafe } from './console-access.ts'
 
@@ -8,8 +8,8 @@ import { type ConsoleAccess, consoleAccess, isSafe } from './console-access.ts'
 export interface Surface {
   /** The kind of key that it needs; null for none. */
   readonly keyKind: KeyKind | null
-  /** What its API key has to allow; null if it takes none. */
-  readonly deed: Deed | null
+  /** The permission that its API key needs; null if it takes none. */
+  readonly permission: Permission | null
   /** Whether pages of other origins may use it with a key that allows them. */
   readonly isForPages: boolean
   /** Who may use it, if it belongs to the console's API. */
@@ -47,8 +47,8 @@ interface SurfacesOptions {
   docsHeaders: Record<string, string>
 }
 
-/** Routes that do less than their method suggests. */
-const deeds: ReadonlyMap<string, Deed> = new Map([
+/** Routes that need less than their method suggests. */
+const permissions: ReadonlyMap<string, Permission> = new Map([
   ['GET /v1/key', 'search'],
   ['HEAD /v1/key', 'search'],
   ['POST /v1/knowledge/search', 'search'],
@@ -60,12 +60,12 @@ const receiptPath = /^\/v1\/erasures\/[^/]+$/
 const uploadPath = /^\/ingest\/calls\/[^/]+\/recording\/?$/
 const linkPath = /^\/v1\/calls\/[^/]+\/recording\/links$/
 
-/** What a request under /v1 does. If a route is missing above, that is only too strict. */
-export function deedOf(method: string, path: string): Deed {
+/** The permission that a request under /v1 needs. If a route is missing above, that is only too strict. */
+export function permissionFor(method: string, path: string): Permission {
   // The router accepts one slash more at the end of a path.
   const bare = path.endsWith('/') ? path.slice(0, -1) : path
   if (['/v1/sources', '/v1/webhooks'].some((prefix) => isUnder(bare, prefix))) return 'manage'
-  const known = deeds.get(`${method} ${bare}`)
+  const known = permissions.get(`${method} ${bare}`)
   if (known) return known
   const isOfKnowledge = ['/v1/knowledge', '/v1/questions/golden'].some((prefix) => isUnder(bare, prefix))
   if (isOfKnowledge) return isSafe(method) ? 'readKnowledge' : 'changeKnowledge'
@@ -74,23 +74,28 @@ export function deedOf(method: string, path: string): Deed {
   return method === 'POST' && linkPath.test(bare) ? 'read' : 'change'
 }
 
-/** Whether pages of other origins may do it, with a key that anybody can read there. */
-export function isForPages(deed: Deed): boolean {
-  return deed === 'search' || deed === 'read' || deed === 'readKnowledge'
+/** Whether pages of other origins may use it, with a key that anybody can read there. */
+export function isForPages(permission: Permission): boolean {
+  return permission === 'search' || permission === 'read' || permission === 'readKnowledge'
 }
 
 /** Finds the surface of a request from its method and path. */
 export function surfaces({ protocols, docsHeaders }: SurfacesOptions): SurfaceOf {
   const open: Surface = {
     keyKind: null,
-    deed: null,
+    permission: null,
     isForPages: false,
     access: null,
     isForSources: false,
     protocol: null,
   }
-  const live = (deed: Deed): Surface => ({ ...open, keyKind: 'live', deed, isForPages: isForPages(deed) })
-  const ofDeed: Record<Deed, Surface> = {
+  const live = (permission: Permission): Surface => ({
+    ...open,
+    keyKind: 'live',
+    permission,
+    isForPages: isForPages(permission),
+  })
+  const ofPermission: Record<Permission, Surface> = {
     search: live('search'),
     read: live('read'),
     readKnowledge: live('readKnowledge'),
@@ -98,7 +103,7 @@ export function surfaces({ protocols, docsHeaders }: SurfacesOptions): SurfaceOf
     change: live('change'),
     manage: live('manage'),
   }
-  const agents: Surface = { ...ofDeed.search, isForPages: false }
+  const agents: Surface = { ...ofPermission.search, isForPages: false }
   const ingest: Surface = { ...open, keyKind: 'ingest' }
   const sources: Surface = { ...open, isForSources: true }
   const ofProtocol = ({ keyKind }: Protocol) =>
@@ -116,7 +121,7 @@ export function surfaces({ protocols, docsHeaders }: SurfacesOptions): SurfaceOf
   ]
   const docs: Surface = { ...open, headers: docsHeaders }
   return (method, path) => {
-    if (isUnder(path, '/v1')) return ofDeed[deedOf(method, path)]
+    if (isUnder(path, '/v1')) return ofPermission[permissionFor(method, path)]
     const match = keyed.find(({ prefix }) => isUnder(path, prefix))
     if (match) return match.surface
     if (path === '/docs' || path === '/docs/') return docs

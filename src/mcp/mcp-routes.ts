@@ -21,7 +21,7 @@ export function mcpRoutes(http: Http, tools: readonly McpTool[]) {
       if (!isTrustedOrigin(request.headers.get('origin'), ownOrigin)) throw untrustedOrigin()
       const { requestId } = contexts.of(request)
       const { projectId, scope } = caller
-      const allowedTools = tools.filter((tool) => scopeAllows(scope, tool.deed))
+      const allowedTools = tools.filter((tool) => scopeAllows(scope, tool.permission))
       const report = (error: unknown) => onUnexpected(error, requestId)
       const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
       // Loaded only when it is used: the protocol's SDK is large.

@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import type { Static, TObject } from '@sinclair/typebox'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
-import type { Deed } from '../identity.ts'
+import type { Permission } from '../identity.ts'
 import { isNamed, nearestName, unknownName } from '../names.ts'
 import { compileCheck } from '../validation.ts'
 
@@ -19,8 +19,8 @@ const unknownMax = 20
 /** A tool of models. All tools only read a project. */
 export interface McpTool {
   readonly definition: Tool
-  /** What a key has to allow for this tool. */
-  readonly deed: Deed
+  /** The permission that a key needs for this tool. */
+  readonly permission: Permission
   /**
    * A mistake of the model becomes a result that explains it, so that the model can try again.
    * @throws errors that are not the caller's fault
@@ -30,7 +30,7 @@ export interface McpTool {
 
 interface ToolOptions<Input extends TObject, Output extends TObject> {
   name: string
-  deed: Deed
+  permission: Permission
   title: string
   description: string
   input: Input
@@ -46,11 +46,11 @@ interface ToolOptions<Input extends TObject, Output extends TObject> {
 export function toolOf<Input extends TObject, Output extends TObject>(
   options: ToolOptions<Input, Output>,
 ): McpTool {
-  const { name, deed, title, description, input, members, output, run, toTexts } = options
+  const { name, permission, title, description, input, members, output, run, toTexts } = options
   const unknown = (value: object) => unknownArguments(Object.keys(input.properties), members ?? {}, value)
   const check = compileCheck(input, unknown)
   return {
-    deed,
+    permission,
     definition: {
       name,
       title,

@@ -193,40 +193,26 @@ export class Sources {
     const record = await this.get(projectId, id)
     const { platform } = record
     const { name = record.name, options = {} } = change
-    const cleared = Object.entries(options).flatMap(([option, value]) => (value === null ? [option] : []))
-    const set = Object.fromEntries(
-      Object.entries(options).flatMap(([option, value]) => (value === null ? [] : [[option, value]])),
-    )
-    refuseFields({
-      name: nameProblem(name),
-      ...optionProblems(
-        platform,
-        { ...set, ...Object.fromEntries(cleared.map((option) => [option, ''])) },
-        cleared,
-      ),
-    })
+    refuseFields({ name: nameProblem(name), ...optionProblems(platform, options) })
     const { write, audit, erasure } = this.#parts
     const before = sql`${sources.options}`
     const isMoved = 'host' in options ? sql`${before} ->> 'host' is not ${options.host}` : sql`false`
     const optionsBefore = sql`iif(${isMoved}, json_remove(${before}, '$.apiKey'), ${before})`
-    await write.batchIf(
-      [ownsProject(projectId, by), hasOwnApiKey({ id, projectId, platform, options: set })],
-      {
-        // A key that is replaced must be erased.
-        ledger: this.#erasing(projectId, id),
-        changed: write
-          .update(sources)
-          .set({ name, options: sql`json_patch(${optionsBefore}, ${JSON.stringify(options)})` })
-          .where(isThis(projectId, id)),
-        entry: audit.entry({
-          by,
-          projectId,
-          action: 'source_changed',
-          target: labelOf(record),
-          targetRef: id,
-        }),
-      },
-    )
+    await write.batchIf([ownsProject(projectId, by), hasOwnApiKey({ id, projectId, platform, options })], {
+      // A key that is replaced must be erased.
+      ledger: this.#erasing(projectId, id),
+      changed: write
+        .update(sources)
+        .set({ name, options: sql`json_patch(${optionsBefore}, ${JSON.stringify(options)})` })
+        .where(isThis(projectId, id)),
+      entry: audit.entry({
+        by,
+        projectId,
+        action: 'source_changed',
+        target: labelOf(record),
+        targetRef: id,
+      }),
+    })
     erasure.schedule(projectId)
     return await this.get(projectId, id)
   }
@@ -382,23 +368,22 @@ function secretProblem(platform: PlatformName, secret: string): string | null {
   return isKey ? null : "must be the account's public key: 32 bytes in base64"
 }
 
-/** @param cleared the names of options that are taken away, which those that are required cannot be */
+/** @param options null for those that are cleared */
 function optionProblems(
   platform: PlatformName,
-  options: SourceOptions,
-  cleared: readonly string[] = [],
+  options: Record<string, string | null>,
 ): Record<string, string | null> {
   const { options: own, apiKeyName, required = [] } = setUpOf(platform)
   const choicesByName: Readonly<Record<string, readonly string[] | null>> = {
     ...own,
     ...(apiKeyName && { apiKey: null, host: null }),
   }
-  const problemOf = (name: string, value: string): string | null => {
+  const problemOf = (name: string, value: string | null): string | null => {
     const choices = Object.hasOwn(choicesByName, name) ? choicesByName[name] : undefined
-    if (choices !== undefined && cleared.includes(name)) return required.includes(name) ? 'is required' : null
-    if (apiKeyName && name === 'apiKey') return asciiProblem(value)
-    if (apiKeyName && name === 'host') return hostProblem(value)
-    return optionProblem(value, choices, Object.keys(choicesByName))
+    if (choices !== undefined && value === null) return required.includes(name) ? 'is required' : null
+    if (value !== null && apiKeyName && name === 'apiKey') return asciiProblem(value)
+    if (value !== null && apiKeyName && name === 'host') return hostProblem(value)
+    return optionProblem(value ?? '', choices, Object.keys(choicesByName))
   }
   return Object.fromEntries(
     Object.entries(options).map(([name, value]) => [`options.${name}`, problemOf(name, value)]),
@@ -438,7 +423,9 @@ function hasOwnApiKey({
   projectId,
   platform,
   options,
-}: Pick<typeof sources.$inferSelect, 'id' | 'projectId' | 'platform'> & { options: SourceOptions }) {
+}: Pick<typeof sources.$inferSelect, 'id' | 'projectId' | 'platform'> & {
+  options: Record<string, string | null>
+}) {
   return {
     condition: sql`${platform} <> 'livekit' or not exists (select 1 from ${sources} where platform = 'livekit'
       and options ->> 'apiKey' = ${options.apiKey ?? null} and project_id = ${projectId} and id <> ${id})`,

@@ -15,7 +15,7 @@ function callTool(run: Run, buffers = new ResponseBuffers(), toolMsMax?: number)
   const reported: unknown[] = []
   const tool = toolOf({
     name: 'get_text',
-    deed: 'read',
+    permission: 'read',
     title: 'Get a text',
     description: 'Answers a text.',
     input: Type.Object({}),

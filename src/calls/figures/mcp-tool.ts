@@ -38,7 +38,7 @@ const FiguresRequest = Type.Object({
 export function figureTool(figures: Pick<Figures, 'read'>): McpTool {
   return toolOf({
     name: 'get_metrics',
-    deed: 'read',
+    permission: 'read',
     title: 'Get figures of calls',
     description:
       "Counts the calls that the organization's voice agents handled, or shows how long, how expensive or how successful " +

@@ -1,7 +1,7 @@
 import type { StoredDetails } from '../details.ts'
 import type { Call } from '../schemas.ts'
 
-/** What `calls.derived` tells, each a bit. A bit that is not set says nothing: earlier versions have set none. */
+/** The bits of `calls.derived`. One that is not set says nothing: earlier versions have set none. */
 const bits = {
   /** Nobody has said these; they were derived. */
   duration: 1,
@@ -43,7 +43,8 @@ export function withoutDerived(call: Call, { duration, isEngaged }: DerivedMarks
   return { ...call, ...(duration && { duration: 0 }), ...(isEngaged && { isEngaged: false }) }
 }
 
-interface Sayings {
+/** What else is known of the call. */
+interface Known {
   engagementStated: boolean
   /** When a call was completed whose start and end were named, in milliseconds since 1970. */
   endAt: number | null
@@ -59,14 +60,15 @@ interface Sayings {
 export function derive(
   call: Call,
   marks: DerivedMarks,
-  { engagementStated, endAt, details, latencyMs }: Sayings,
+  { engagementStated, endAt, details, latencyMs }: Known,
 ) {
   const same = { call, details, latencyMs }
   if (call.status === 'live')
     return { ...same, marks: { ...marks, duration: false, latencyMs: false, isEngaged: false } }
   const isDurationOpen = call.duration === 0 && !marks.saidZero
   const isEngagementOpen = !engagementStated && call.transcript.length > 0
-  const isLatencyOpen = latencyMs === null && details !== null
+  // Most calls have no latencies, and parsing details takes long.
+  const isLatencyOpen = latencyMs === null && details?.includes('"total":') === true
   const isTimed = isDurationOpen && endAt === null && details !== null
   const stored: StoredDetails | null = (isTimed || isLatencyOpen) && details ? JSON.parse(details) : null
   const timeline = stored?.timeline ?? []
