@@ -47,6 +47,9 @@ describe('the project of examples', () => {
     expect((await questionGroups.counts(project.projectId)).gap).toBeGreaterThan(0)
     const [alert] = (await get('/v1/alerts')).data
     expect(alert.state).toBe('alert')
+    const { data: fired } = await service.services.alerts.changes(project.projectId)
+    for (const { url } of fired) expect(url).toContain(`/console/p/${project.id}/calls?agentId=`)
+    expect(fired).toHaveLength(3)
     await alertWatch.now()
     expect((await get('/v1/alerts')).data[0]).toMatchObject({ state: 'alert', value: expect.any(Number) })
     expect(chat.requests).toEqual([])
