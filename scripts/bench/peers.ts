@@ -49,8 +49,8 @@ const comparisons: Comparison<MadeCall[]>[] = [
   { name: 'put', ...put, connections: 16, target: beats(1) },
   { name: 'put', ...put, connections: 64, target: beats(1) },
   ...[
-    { connections: 1, kilobytesMax: 100 },
-    { connections: 16, kilobytesMax: 60 },
+    { connections: 1, kilobytesMax: 60 },
+    { connections: 16, kilobytesMax: 27 },
   ].map((each) => ({
     name: 'bytes',
     what: 'bytes written a PUT',
