@@ -3,7 +3,7 @@ import { cachedFolder, copyDataset, type Dataset } from '../dataset.ts'
 import { processOf } from '../process-use.ts'
 import { ask, send } from '../requests.ts'
 import { formatCount, type Row, row } from './figures.ts'
-import { type LoadResult, median, runLoad } from './load.ts'
+import { median, runLoad } from './load.ts'
 import { fillWithCalls } from './many-calls.ts'
 import { cardsOf, filteredPage, filters, inConsole, periods } from './questions.ts'
 import type { Options } from './runner.ts'
@@ -64,7 +64,7 @@ async function open({ calls, start }: Options): Promise<Bench> {
 async function benchAsked(asked: readonly Asked[], options: Options): Promise<Row[]> {
   const bench = await open(options)
   const { dataset, url, cookie, project } = bench
-  const rows: Row[] = []
+  const rows = await measureOthers(bench, 'alone')
   for (const { what, paths } of asked) {
     const get = async (path: string) => {
       const own: Record<string, string> = path.startsWith('/console')
@@ -121,6 +121,8 @@ async function benchAlerts(options: Options): Promise<Row[]> {
         to: [],
       },
     })
+  // The first minute is that of the start, which indexes words.
+  await sleep(minuteMs)
   const before = processOf(pid).processorSeconds
   for (let n = 0; n < minutes; n++) {
     await put({ dataset, url })
@@ -139,7 +141,7 @@ async function benchAlerts(options: Options): Promise<Row[]> {
 
 /** Asks alone, then beside reads by id and filtered pages. */
 async function measureBeside(bench: Bench, what: string, askOnce: () => Promise<unknown>): Promise<Row[]> {
-  const { url, pid, dataset } = bench
+  const { pid } = bench
   await askOnce()
   const ms: number[] = []
   for (let n = 0; n < repeats; n++) {
@@ -152,22 +154,7 @@ async function measureBeside(bench: Bench, what: string, askOnce: () => Promise<
   }
   const least = Math.min(...ms)
   const rows = [row(what, `${formatCount(median(ms))} ms of processor, least ${formatCount(least)}`)]
-  const others = {
-    'GET by id': { path: `/v1/calls/${await someId(bench)}`, perSecond: 50 },
-    'a filtered page': { path: filteredPage, perSecond: 5 },
-  }
-  const beside = Object.entries(others).map(async ([name, { path, perSecond }]) => {
-    const load = {
-      url,
-      key: dataset.key,
-      requests: [{ path }],
-      connections: 4,
-      seconds: besideSeconds,
-      perSecond,
-    }
-    return [name, await runLoad(load)] as const
-  })
-  const isOver = Promise.all(beside)
+  const isOver = measureOthers(bench, 'meanwhile')
   let isAsking = true
   void isOver.finally(() => {
     isAsking = false
@@ -176,9 +163,24 @@ async function measureBeside(bench: Bench, what: string, askOnce: () => Promise<
     await put(bench)
     await askOnce()
   }
-  for (const [name, { p50Ms, p99Ms }] of (await isOver) as (readonly [string, LoadResult])[])
-    rows.push(row(`  ${name} meanwhile`, `p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)} ms`))
-  return rows
+  return [...rows, ...(await isOver)]
+}
+
+/** How long reads by id and filtered pages take. */
+async function measureOthers(bench: Bench, when: string): Promise<Row[]> {
+  const { url, dataset } = bench
+  const others = {
+    'GET by id': { path: `/v1/calls/${await someId(bench)}`, perSecond: 50 },
+    'a filtered page': { path: filteredPage, perSecond: 5 },
+  }
+  return await Promise.all(
+    Object.entries(others).map(async ([name, { path, perSecond }]) => {
+      const requests = [{ path }]
+      const load = { url, key: dataset.key, requests, connections: 4, seconds: besideSeconds, perSecond }
+      const { p50Ms, p99Ms } = await runLoad(load)
+      return row(`  ${name} ${when}`, `p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)} ms`)
+    }),
+  )
 }
 
 async function put({ dataset, url }: Pick<Bench, 'dataset' | 'url'>): Promise<void> {
