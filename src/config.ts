@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
-import { isOneSlip } from './names.ts'
+import { isOneSlip, nearestName } from './names.ts'
 
 const embeddingProviders = ['huggingface', 'openai', 'builtin', 'local'] as const
 const roles = ['owner', 'member', 'viewer'] as const
@@ -136,12 +136,14 @@ class Reader {
     return this.env[name] || null
   }
 
-  /** The variables whose name is one slip away from one that is read, in sentences. */
+  /** The variables that may be meant as one that is read, such as those whose name is one slip away, in sentences. */
   slips(): readonly string[] {
     const unknown = Object.keys(this.env).filter((name) => this.env[name] && !this.names.has(name))
     return Object.freeze(
       unknown.flatMap((name) => {
-        const nearest = [...this.names].find((candidate) => isOneSlip(name, candidate))
+        const nearest = name.startsWith('CALLBOOK_INIT_')
+          ? nearestName(name, [...this.names])
+          : [...this.names].find((candidate) => isOneSlip(name, candidate))
         return nearest ? [`${name} is not known and has no effect: did you mean ${nearest}?`] : []
       }),
     )
@@ -248,9 +250,17 @@ class Reader {
     const endpoint = endpointUrl === null ? null : this.text('EMBEDDING_ENDPOINT')
     const [ownToken, hubToken] = [this.secret('EMBEDDING_TOKEN'), this.secret('HF_TOKEN')]
 
+    const isTooLong = endpointUrl?.pathname.endsWith('/v1/embeddings') ?? false
+    if (isTooLong)
+      this.refuse(
+        'EMBEDDING_ENDPOINT',
+        'ends in /embeddings',
+        'the address as far as /v1, for OpenAI’s format',
+      )
+
     const hasEndpoint = this.text('EMBEDDING_ENDPOINT') !== null
     const isReachable = hasEndpoint || this.text('HF_TOKEN') !== null
-    const isOpenAi = /\/v1\/*$/.test(endpointUrl?.pathname ?? '')
+    const isOpenAi = isTooLong || /\/v1\/*$/.test(endpointUrl?.pathname ?? '')
     const provider = choice ?? (isOpenAi ? 'openai' : isReachable ? 'huggingface' : 'builtin')
     if (provider === 'openai') {
       if (!hasEndpoint)

@@ -3,6 +3,9 @@ import { distance } from 'fastest-levenshtein'
 const nameCharsMax = 100
 /** Of shorter names, one letter makes another word: `test` of `text`, `top` of `to`. */
 const slipCharsMin = 5
+const partCharsMin = 4
+/** The share of other letters from which a name is no longer like another. */
+const differenceMax = 2 / 3
 
 /** Whether this is the name; one such as `analysis.KEY` stands for every name with that prefix. */
 export function isNamed(name: string, pattern: string): boolean {
@@ -10,11 +13,16 @@ export function isNamed(name: string, pattern: string): boolean {
   return name === pattern || (prefix !== '' && name.startsWith(prefix))
 }
 
-/** Returns the name most like this one. */
+/** Returns the name most like this one: one that has it as a part, or shares more than a third of its letters. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const bare = bareName(name.slice(0, nameCharsMax))
-  const byDistance = names.map((each) => ({ each, letters: distance(bare, bareName(each)) }))
-  return byDistance.sort((a, b) => a.letters - b.letters)[0]?.each
+  const byDistance = names.map((each) => {
+    const other = bareName(each)
+    const isPart = bare.length >= partCharsMin && other.includes(bare)
+    return { each, share: isPart ? 0 : distance(bare, other) / Math.max(bare.length, other.length) }
+  })
+  const [nearest] = byDistance.sort((a, b) => a.share - b.share)
+  return nearest && nearest.share < differenceMax ? nearest.each : undefined
 }
 
 /** What to say of a name that is not known. */

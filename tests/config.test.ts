@@ -149,6 +149,7 @@ describe('a variable whose name is one slip from a known one', () => {
     ['PROT', 'PORT'],
     ['METRICS_TOKNE', 'METRICS_TOKEN'],
     ['HF_TOKENS', 'HF_TOKEN'],
+    ['CALLBOOK_INIT_KEY', 'CALLBOOK_INIT_API_KEY'],
   ])('is named with the one that was meant: %s', (name, meant) => {
     expect(load({ [name]: 'x' }).slips).toEqual([
       `${name} is not known and has no effect: did you mean ${meant}?`,
@@ -493,6 +494,9 @@ describe('embedding', () => {
     expect(problems({ ...openAi, EMBEDDING_MODEL: 'a b' })).toHaveLength(1)
     expect(problems({ ...openAi, EMBEDDING_MODEL: 'x'.repeat(201) })).toHaveLength(1)
     expect(problems({ EMBEDDING_PROVIDER: 'openai', EMBEDDING_MODEL: 'm' })).toHaveLength(1)
+    expect(problems({ ...openAi, EMBEDDING_ENDPOINT: `${EMBEDDING_ENDPOINT}/embeddings` })).toEqual([
+      expect.stringContaining('EMBEDDING_ENDPOINT ends in /embeddings'),
+    ])
   })
 
   test('a token goes where it is meant to go', () => {

@@ -229,7 +229,8 @@ async function checkEmbedding({ embedder, config }: Services, signal: AbortSigna
 
 function variablesOf({ provider, endpoint }: Config['embedding']): string {
   if (provider === 'openai') return 'EMBEDDING_ENDPOINT, EMBEDDING_MODEL, EMBEDDING_TOKEN'
-  return endpoint ? 'EMBEDDING_ENDPOINT, EMBEDDING_TOKEN, HF_TOKEN' : 'EMBEDDING_MODEL, HF_TOKEN'
+  if (!endpoint) return 'EMBEDDING_MODEL, HF_TOKEN'
+  return 'EMBEDDING_ENDPOINT (asked in Hugging Face’s format; for OpenAI’s let it end in /v1), EMBEDDING_TOKEN, HF_TOKEN'
 }
 
 /** Null without a model. */

@@ -7,8 +7,13 @@ export async function openFolder(
   folder: string,
   { takesFolder, ownerWaitMs }: { takesFolder: boolean; ownerWaitMs: number },
 ): Promise<FolderOwner> {
-  for (const inner of ['indexes', join('recordings', 'incoming')])
-    mkdirSync(join(folder, inner), { recursive: true, mode: 0o700 })
+  try {
+    for (const inner of ['indexes', join('recordings', 'incoming')])
+      mkdirSync(join(folder, inner), { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`DATA_DIR ${folder} cannot be used: ${why}`, { cause })
+  }
   try {
     chmodSync(folder, 0o700)
   } catch {

@@ -125,7 +125,7 @@ function refuseOther(frame: Uint8Array): string {
   const type = mediaTypeOf(frame)
   if (type !== null) return type
   throw new AppError('unsupported_media_type', 'Unsupported media type', {
-    detail: `Send a recording as its bytes are, not as a form or as JSON: ${mediaTypes.join(', ')}.`,
+    detail: `These bytes are no recording. Send a file as it is, not as a form or as JSON: ${mediaTypes.join(', ')}.`,
   })
 }
 

@@ -97,7 +97,7 @@ describe('an argument that a tool does not have', () => {
       { question: 'x' },
       'query is required; question is not known; the nearest name is query',
     ],
-    ['list_knowledge', { name: 'Shipping' }, 'name is not known; the nearest name is limit'],
+    ['list_knowledge', { name: 'Shipping' }, 'name is not known'],
     ['get_knowledge', { id: 'kn_0', constructor: 1 }, 'constructor is not known'],
   ]
   test.each(cases)('%s with %j names the right place, and answers nothing', async (tool, input, sentence) => {

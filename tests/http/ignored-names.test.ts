@@ -130,7 +130,7 @@ describe('names that are not known', () => {
     const answer = await send(
       'PUT',
       '/ingest/calls/strict?limti=1',
-      { caller_number: '+1', sumary: 's' },
+      { caller_number: '+1', sumary: 's', caller: '+1', cost: 1 },
       strict,
     )
     expect(answer.status).toBe(400)
@@ -138,6 +138,8 @@ describe('names that are not known', () => {
       { field: 'limti', message: 'is not known' },
       { field: 'caller_number', message: 'is not known; the nearest name is callerNumber' },
       { field: 'sumary', message: 'is not known; the nearest name is summary' },
+      { field: 'caller', message: 'is not known; the nearest name is callerNumber' },
+      { field: 'cost', message: 'is not known' },
     ])
     expect((await project.fetch('/v1/calls/strict')).status).toBe(404)
     const list = await project.fetch('/v1/calls?limti=1', { headers: strict })
