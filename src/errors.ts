@@ -94,8 +94,9 @@ export function isLogged(error: unknown): boolean {
   return (error instanceof AppError && error.isLogged) || isLogged(error.cause)
 }
 
-export function notFound(detail: string): AppError {
-  return new AppError('not_found', 'Not found', { detail })
+/** @param title the documented sentence, for a record that has one of its own */
+export function notFound(detail: string, title = 'Not found'): AppError {
+  return new AppError('not_found', title, { detail })
 }
 
 export function callNotFound(): AppError {

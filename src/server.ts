@@ -44,6 +44,7 @@ import { serviceRoutes } from './http/service-routes.ts'
 import { bodyLimit, surfaces } from './http/surface.ts'
 import { tooManyTexts } from './knowledge/chunking/text-threads.ts'
 import { tooManyFiles } from './knowledge/files/file-reader.ts'
+import { questionRoutes } from './knowledge/questions/routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import { Item } from './knowledge/schemas.ts'
 import { tooManySearches } from './knowledge/search/search.ts'
@@ -174,6 +175,7 @@ export function createServer(
     .use(figureRoutes(services.figures))
     .use(recordingRoutes(http, services))
     .use(knowledgeRoutes(http, services))
+    .use(questionRoutes(services))
     .use(analysisRoutes(services))
     .use(alertRoutes(services.alerts))
     .use(manageSourceRoutes(http, services))

@@ -91,6 +91,9 @@ function hiddenProblem(text: string): string | null {
   return null
 }
 
+/** The body of a request that needs none. */
+export const NoMembers = Type.Object({}, { title: 'NoMembers' })
+
 /** The most errors in one answer: 10,000 bad turns do not need 10,000 sentences. */
 const fieldErrorsMax = 50
 

@@ -58,6 +58,9 @@ const askForMoneyBack = async (page: Page) => {
   await page.getByRole('article').first().waitFor()
 }
 
+const ofCall = (name: string) =>
+  then(click('More for this call'), (page) => page.getByRole('menuitem', { name }).click())
+
 const select = async (page: Page) => {
   for (const at of [0, 1]) await page.locator('[data-call] [type=checkbox]').nth(at).check({ force: true })
   await page.getByText('2 selected').waitFor()
@@ -147,8 +150,11 @@ const calls: ConsoleState[] = [
     'calls/:call',
     then(see('Transcript'), press('e'), (page) => popup(page).waitFor()),
   ),
-  state('call-hold', 'calls/:call', click('Put on hold')),
-  repeat('call-delete', 'calls/:call', click('Delete call')),
+  state('call-menu', 'calls/:call', click('More for this call')),
+  state('call-labels', 'calls/:call', then(see('Transcript'), press('l'))),
+  repeat('call-note', 'calls/:call', then(see('Transcript'), press('n'))),
+  state('call-hold', 'calls/:call', ofCall('Put on hold')),
+  repeat('call-delete', 'calls/:call', ofCall('Delete call')),
   repeat('call-none', 'calls/no-such-call', see('Call not found')),
   repeat('call-viewer', 'calls/:call', nothing, { as: 'viewer' }),
 ]

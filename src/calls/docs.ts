@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 import {
   deletedAnswer,
@@ -23,7 +24,7 @@ import {
   verdicts,
 } from './filters.ts'
 import { callFields } from './reading/fields.ts'
-import { Call, CallDetails, CallId, CallPage } from './schemas.ts'
+import { Call, CallDetails, CallId, CallPage, Review } from './schemas.ts'
 
 // The routes of calls in the OpenAPI document.
 
@@ -267,6 +268,20 @@ export const ingestCall = {
       'unsupported_media_type',
       'insufficient_storage',
     ],
+  ),
+}
+
+export const reviewCall = {
+  ...keyed,
+  parameters,
+  operationId: 'reviewCall',
+  summary: "Change a call's review",
+  description:
+    'Each member that is sent replaces its own; null, or an empty list, takes it back. `by` is then the name of the key. ' +
+    'The answer is null if nothing is left of the review.',
+  responses: keyedAnswers(
+    { 200: jsonAnswer('The review.', Type.Unsafe({ ...Review, title: 'CallReview', nullable: true })) },
+    ['not_found', 'payload_too_large', 'unsupported_media_type', 'insufficient_storage'],
   ),
 }
 

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import type { Keys } from '../access/keys/keys.ts'
 import type { OpenSessions } from '../access/people/open-sessions.ts'
 import type { ReadingNotes } from '../audit/reading.ts'
 import { byKey, callerContext } from '../http/caller.ts'
@@ -16,6 +17,8 @@ import * as docs from './docs.ts'
 import type { Admit, JsonBytes } from './document.ts'
 import { knownNames } from './reading/list-request.ts'
 import { exportCalls, type FileType, listCalls } from './reading/page-response.ts'
+import type { Reviews } from './review/reviews.ts'
+import { ReviewUpdate } from './review/schemas.ts'
 import { CallChange } from './schemas.ts'
 import { answerLines } from './writing/lines-response.ts'
 import { changeErrors } from './writing/merge.ts'
@@ -63,8 +66,17 @@ interface ReadCalls {
   reading: ReadingNotes
 }
 
+interface ReviewedCalls {
+  reviews: Reviews
+  /** Tells the name of a key, which stands below a review. */
+  keys: Pick<Keys, 'describe'>
+}
+
 /** /v1/calls: the calls of a project. */
-export function callRoutes({ buffers }: Http, { calls, callAnswers, changeTags: tags, reading }: ReadCalls) {
+export function callRoutes(
+  { buffers }: Http,
+  { calls, callAnswers, changeTags: tags, reading, reviews, keys }: ReadCalls & ReviewedCalls,
+) {
   return new Elysia({ prefix: '/v1/calls' })
     .use(callerContext())
     .get(
@@ -92,6 +104,15 @@ export function callRoutes({ buffers }: Http, { calls, callAnswers, changeTags: 
       '/:id/details',
       ({ caller: { projectId }, params: { id }, request }) => callAnswers.details(request, projectId, id),
       { detail: docs.getCallDetails },
+    )
+    .put(
+      '/:id/review',
+      async ({ caller, params, body }) => {
+        const person = await keys.describe(caller.projectId, caller.keyId)
+        const reviewer = { person, by: byKey(caller) }
+        return Response.json(await reviews.change(caller.projectId, params.id, body, reviewer))
+      },
+      { parse: 'json', body: bodyOf(ReviewUpdate), detail: docs.reviewCall },
     )
     .delete('/:id', ({ caller, params }) => calls.delete(caller.projectId, params.id, byKey(caller)), {
       detail: docs.deleteCall,

@@ -238,7 +238,7 @@ export const Label = Type.String({ minLength: 1, maxLength: 100 })
 export const Verdict = Type.Unsafe<'pass' | 'fail'>({ type: 'string', enum: ['pass', 'fail'] })
 
 /** A person's review of a call. */
-const Review = Type.Object(
+export const Review = Type.Object(
   {
     evaluation: Name(
       "A person's evaluation. It takes precedence over the platform's, which stays in the call.",

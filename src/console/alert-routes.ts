@@ -1,7 +1,6 @@
 import type { Alerts } from '../alerts/alerts.ts'
 import { AlertChange, ChangesRequest, PausedAlert } from '../alerts/schemas.ts'
-import { bodyOf } from '../validation.ts'
-import { NoMembers } from '../webhooks/schemas.ts'
+import { bodyOf, NoMembers } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
 
 /** /console/api/projects/:project/alerts. */

@@ -1,7 +1,7 @@
 import type { Invitations } from '../access/people/invitations.ts'
 import type { Members } from '../access/people/members.ts'
 import type { People } from '../access/people/people.ts'
-import { NoMembers } from '../webhooks/schemas.ts'
+import { NoMembers } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
 import { NewRole } from './schemas.ts'
 

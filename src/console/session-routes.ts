@@ -16,7 +16,7 @@ import {
 } from '../access/people/schemas.ts'
 import type { Sessions } from '../access/people/sessions.ts'
 import type { TwoFactor } from '../access/people/two-factor.ts'
-import { NoMembers } from '../webhooks/schemas.ts'
+import { NoMembers } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
 import { NewName } from './schemas.ts'
 

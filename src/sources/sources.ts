@@ -435,5 +435,5 @@ function hasOwnApiKey({
 }
 
 function noSuchSource(): AppError {
-  return notFound('There is no such source. It may have been deleted.')
+  return notFound('There is no such source. It may have been deleted.', 'Source not found')
 }

@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
 import { byKey, callerContext } from '../http/caller.ts'
-import { bodyOf } from '../validation.ts'
+import { bodyOf, NoMembers } from '../validation.ts'
 import type { Deliveries } from './deliveries.ts'
 import * as docs from './docs.ts'
-import { ChangedWebhook, NewWebhook, NoMembers, Replay } from './schemas.ts'
+import { ChangedWebhook, NewWebhook, Replay } from './schemas.ts'
 import type { WebhookRecord, Webhooks } from './webhooks.ts'
 
 interface WebhookParts {

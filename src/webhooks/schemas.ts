@@ -11,9 +11,6 @@ export const NewWebhook = named('WebhookRequest', {
   details: Type.Optional(Type.Boolean()),
 })
 
-/** The body of a request that needs none. */
-export const NoMembers = named('NoMembers', {})
-
 /** Which event to send an example of. */
 export const TestEvent = named('TestEvent', {
   event: Type.Unsafe<WebhookEvent>({ type: 'string', enum: [...webhookEvents] }),

@@ -6,7 +6,7 @@ import { erasing } from '../db/erasing.ts'
 import { ownsProject } from '../db/requirements.ts'
 import { calls, projects, webhookAttempts, webhookQueue, webhooks } from '../db/schema.ts'
 import type { Erasure } from '../erasure/erasure.ts'
-import { AppError, type FieldError, invalidRequest } from '../errors.ts'
+import { type AppError, type FieldError, invalidRequest, notFound } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { newId } from '../ids.ts'
 import { toIso } from '../text/instant.ts'
@@ -113,7 +113,7 @@ export class Webhooks {
   /** @throws not_found */
   async get(projectId: number, id: string): Promise<WebhookRecord> {
     const record = (await this.list(projectId)).find((one) => one.id === id)
-    if (!record) throw notFound()
+    if (!record) throw noSuchWebhook()
     return record
   }
 
@@ -292,7 +292,7 @@ export class Webhooks {
       .select({ projectId: webhooks.projectId })
       .from(webhooks)
       .where(and(eq(webhooks.id, id), isWebhook))
-    if (!row) throw notFound()
+    if (!row) throw noSuchWebhook()
     return row.projectId
   }
 
@@ -307,7 +307,7 @@ export class Webhooks {
       .select()
       .from(webhooks)
       .where(and(eq(webhooks.id, id), eq(webhooks.projectId, projectId), isWebhook))
-    if (!row) throw notFound()
+    if (!row) throw noSuchWebhook()
     return row
   }
 
@@ -397,6 +397,6 @@ export function webhookIsOff(): AppError {
   ])
 }
 
-function notFound(): AppError {
-  return new AppError('not_found', 'Not found', { detail: 'There is no such webhook.' })
+function noSuchWebhook(): AppError {
+  return notFound('There is no such webhook.', 'Webhook not found')
 }

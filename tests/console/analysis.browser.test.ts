@@ -293,7 +293,7 @@ describe('the analysis of calls, in a browser', () => {
       const { page } = tab
       verdicts = { price: { result: 'fail', rationale: 'No price is named.' } }
       await putRubric()
-      await analyzed('judged')
+      await analyzed('judged', { summary: 'A table for this guest is booked for Friday.' })
       await openCall('judged')
       const price = criterion(page, 'Named the price')
       await price.getByText('Failed').waitFor()
@@ -308,6 +308,8 @@ describe('the analysis of calls, in a browser', () => {
       await price.waitFor()
       await page.keyboard.press('q')
       await mark.waitFor()
+      // The summary does not have these words as they follow each other.
+      expect(await page.getByRole('complementary', { name: 'Facts' }).locator('mark').count()).toBe(0)
       await page.keyboard.press('a')
       await price.waitFor()
     })

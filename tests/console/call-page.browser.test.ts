@@ -66,6 +66,14 @@ const many: CallChange = {
     content: `This is turn ${n + 1}.`,
   })),
 }
+const timed: CallChange = {
+  status: 'completed',
+  duration: 1_500,
+  transcript: many.transcript?.slice(0, 300),
+  details: {
+    timeline: Array.from({ length: 300 }, (_, turn) => ({ atSeconds: turn * 5, kind: 'turn', turn })),
+  },
+}
 const { service, set, project, tabs } = await startConsoleInBrowser()
 const earlier = Array.from({ length: 20 }, (_, n) => ({
   id: `earlier-${n}`,
@@ -77,6 +85,7 @@ const inputs = [
   { id: 'bare', change: { status: 'completed', transcript: call.transcript } satisfies CallChange },
   { id: 'anonymous', change: { ...call, callerNumber: 'anonymous' } },
   { id: 'many', change: many },
+  { id: 'timed', change: timed },
   ...earlier,
 ]
 for (const result of await service.services.ingest.putAll(project.projectId, inputs))
@@ -251,11 +260,35 @@ describe('the page of a call, in a browser', () => {
     const page = await openCall('all?view=page')
     const slow = page.locator('li[data-role]', { hasText: 'The booking system is slow' })
     await slow.getByText('2.4 s, slow').waitFor()
-    await slow.getByText('end of turn 280 ms, model 1.2 s, voice 120 ms').waitFor()
+    const words = 'end of turn 280 ms, model 1.2 s, voice 120 ms'
+    await slow.getByText(words).waitFor()
     await slow.getByText('Interrupted').waitFor()
     const usual = page.locator('li[data-role]', { hasText: 'One moment.' })
     expect(await usual.textContent()).toMatch(/700 ms(?!, slow)/)
+    // Elsewhere the parts are said on hover.
+    const usualWords = 'end of turn 280 ms, model 350 ms, voice 120 ms'
+    expect((await boxOf(usual.getByText(usualWords))).width).toBeLessThan(2)
+    await usual.locator('p[data-hint]').hover()
+    await page.getByRole('tooltip').getByText(usualWords).waitFor()
+    // One scale for all bars: two seconds fill them.
+    const bars = async (turn: Locator) =>
+      await turn.locator('p[data-hint] > [aria-hidden]').evaluate((bar) => ({
+        whole: bar.getBoundingClientRect().width,
+        parts: [...bar.children].map((part) => Math.round(part.getBoundingClientRect().width)),
+      }))
+    expect(await bars(usual)).toEqual({ whole: 72, parts: [10, 13, 4, -2].map((px) => Math.max(0, px)) })
+    expect((await bars(slow)).whole).toBe(72)
+    const figures = facts(page).locator('dd [title^="Medians"] .cb-figure')
     await facts(page).getByText('End of turn').waitFor()
+    const ends = await figures.evaluateAll((all) =>
+      all.slice(1).map((figure) => {
+        const range = document.createRange()
+        range.selectNodeContents(figure)
+        return Math.round(range.getBoundingClientRect().right)
+      }),
+    )
+    expect(ends.length).toBe(3)
+    expect(new Set(ends).size).toBe(1)
   })
 
   test('shows and hands out all that is known: metadata, details and analysis', async () => {
@@ -317,6 +350,7 @@ describe('the page of a call, in a browser', () => {
       const details = await (await project.fetch('/v1/calls/all/details')).json()
       return details.review?.labels ?? []
     }
+    await page.getByRole('button', { name: 'Add labels' }).click()
     const field = page.getByRole('combobox', { name: 'Labels' })
     await field.fill('bill')
     await page.locator('[role="option"][data-combobox-selected]', { hasText: 'billing' }).waitFor()
@@ -341,6 +375,50 @@ describe('the page of a call, in a browser', () => {
       await facts(page).getByText(text).waitFor()
     expect(await facts(page).locator('input, textarea, button[aria-haspopup]').count()).toBe(0)
     expect(await facts(page).getByRole('button', { name: 'Reviewed' }).count()).toBe(0)
+  })
+
+  test('a moment in the address is shown where there is no recording, too', async () => {
+    const page = await openCall('timed?t=600')
+    await until(async () => (await momentOf(page)) === '10:00.0 of 25:00.0')
+    const turn = page.locator('li[aria-current="true"]')
+    await turn.getByText('This is turn 121.').waitFor()
+    const { y } = await boxOf(turn)
+    expect(y).toBeGreaterThan(300)
+    expect(y).toBeLessThan(large.height - 60)
+  })
+
+  test('the legend of the timeline has room, with a recording and without', async () => {
+    for (const id of ['heard', 'all'])
+      for (const width of [1024, 1280, 1440]) {
+        const page = await openCall(id, { width, height: 768 })
+        const legend = page.locator('#call [data-mark="assistant"]').last().locator('..')
+        expect(await legend.textContent()).toMatch(/Caller\s*Agent/)
+        const cut = await legend.evaluate((element) => {
+          const frame = element.getBoundingClientRect()
+          return [...element.children].filter((name) => {
+            const { left, right, top, bottom } = name.getBoundingClientRect()
+            return (
+              left < frame.left || right > frame.right + 1 || top < frame.top || bottom > frame.bottom + 1
+            )
+          }).length
+        })
+        expect({ id, width, cut }).toEqual({ id, width, cut: 0 })
+      }
+  })
+
+  test('a tooltip does not stay over the menu that a key opens', async () => {
+    const page = await openCall('all')
+    const evaluate = page.getByRole('region', { name: 'Review' }).getByRole('button').first()
+    await evaluate.hover()
+    await page.getByRole('tooltip').getByText('Evaluate (e)').waitFor()
+    await page.keyboard.press('e')
+    await page.getByRole('menuitem', { name: 'Failed' }).waitFor()
+    const { x, y } = await boxOf(evaluate)
+    await page.mouse.move(x + 2, y - 20)
+    await page.mouse.move(x + 8, y + 8, { steps: 2 })
+    await page.waitForTimeout(600)
+    expect(await page.getByRole('tooltip').count()).toBe(0)
+    await page.keyboard.press('Escape')
   })
 
   test('a caller without a number is not looked up', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import type { CallChange, CallDetails } from '../../src/calls/schemas.ts'
 import { findings } from '../support/accessibility.ts'
 import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
@@ -48,6 +48,18 @@ describe('work on a call, in a browser', () => {
     await until(() => page.evaluate((name) => document.activeElement?.tagName === name, tag))
   }
 
+  /** Chooses from the menu of the call. */
+  async function choose(page: Page, name: string): Promise<void> {
+    await page.getByRole('button', { name: 'More for this call' }).click()
+    await page.getByRole('menuitem', { name, exact: true }).click()
+  }
+
+  async function boxOf(element: Locator) {
+    const box = await element.boundingBox()
+    if (!box) throw new Error('It is not shown')
+    return box
+  }
+
   async function reviewOf(id: string): Promise<CallDetails['review']> {
     return (await (await project.fetch(`/v1/calls/${id}/details`)).json()).review
   }
@@ -59,7 +71,7 @@ describe('work on a call, in a browser', () => {
     await page.getByRole('menuitem', { name: 'Failed' }).click()
     await until(async () => (await reviewOf('one'))?.evaluation === 'fail')
     await page.getByText('Platform:').waitFor()
-    await page.getByRole('button', { name: 'Reviewed', pressed: true }).waitFor()
+    await page.getByRole('button', { name: 'Reviewed', exact: true }).waitFor()
     await page.getByRole('menu').waitFor({ state: 'detached' })
     await page.keyboard.press('l')
     await focused(page, 'INPUT')
@@ -67,21 +79,78 @@ describe('work on a call, in a browser', () => {
     await page.keyboard.press('Enter')
     await until(async () => (await reviewOf('one'))?.labels[0] === 'needs call')
     await page.keyboard.press('Escape')
+    await page.getByLabel('Labels').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Flag this turn' }).nth(1).click()
+    await until(async () => (await reviewOf('one'))?.flaggedTurns?.[0] === 1)
     await page.keyboard.press('n')
     await focused(page, 'TEXTAREA')
     await page.keyboard.type('Ring back on Monday, e.g. at noon.')
     // Kept although its field goes away while it is written.
-    const details = page.getByRole('button', { name: 'All details' })
-    await details.dispatchEvent('click')
+    await page.goBack()
     await until(async () => (await reviewOf('one'))?.note === 'Ring back on Monday, e.g. at noon.')
-    await details.click()
-    // The call is still open: Escape left the fields alone.
-    await page.getByRole('button', { name: 'Flag this turn' }).nth(1).click()
-    await until(async () => (await reviewOf('one'))?.flaggedTurns?.[0] === 1)
+    await page.goForward()
     await page.reload()
-    await page.getByText('needs call').waitFor()
-    await page.getByRole('button', { name: 'Flag this turn', pressed: true }).waitFor()
+    const notes = page.getByRole('region', { name: 'Written by people' })
+    await notes.getByText('needs call').waitFor()
+    await notes.getByText('Ring back on Monday, e.g. at noon.').click()
     expect(await page.getByLabel('Note').inputValue()).toBe('Ring back on Monday, e.g. at noon.')
+    await page.keyboard.press('Escape')
+    await notes.getByTitle('Go to turn 2').click()
+    await page.locator('li[data-target]', { hasText: 'Friday' }).waitFor()
+    await notes.getByRole('button', { name: 'Remove the flag of turn 2' }).click()
+    await until(async () => (await reviewOf('one'))?.flaggedTurns?.length === 0)
+    await page.getByRole('button', { name: 'Flag this turn', pressed: true }).waitFor({ state: 'detached' })
+  })
+
+  test('l and n open a small field over the call: nothing moves, and nothing stays open for the next call', async () => {
+    const page = await openCall('long#turn-400')
+    const named = page.locator('li[data-target]')
+    const panel = page.getByRole('region', { name: /^Call / })
+    const places = async () => [await boxOf(named), await panel.evaluate((element) => element.scrollTop)]
+    await until(async () => (await panel.evaluate((element) => element.scrollTop)) > 1_000)
+    const before = await places()
+    for (const name of ['Labels', 'Note']) {
+      const field = page.locator(`#call [aria-label="${name}"]`)
+      await page.keyboard.press(name === 'Labels' ? 'l' : 'n')
+      await until(() => field.evaluate((element) => element === document.activeElement))
+      expect(await places()).toEqual(before)
+      await page.keyboard.press('Escape')
+      await field.waitFor({ state: 'detached' })
+      expect(await places()).toEqual(before)
+    }
+    const short = await openCall('two')
+    const first = short.locator('#call li[data-role]').first()
+    const top = await boxOf(first)
+    await short.keyboard.press('n')
+    await focused(short, 'TEXTAREA')
+    await short.keyboard.press('Escape')
+    await short.keyboard.press('i')
+    await until(async () => (await boxOf(first)).y > top.y + 100)
+    await openCall('three')
+    expect(await boxOf(first)).toEqual(top)
+  })
+
+  test('is linked to, as a whole, at a turn and at a moment, also by the palette', async () => {
+    const page = await openCall('two', { isNew: true })
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    const address = `${service.url}/console/p/${project.id}/calls/two`
+    const copied = (link: string) =>
+      until(async () => (await page.evaluate(() => navigator.clipboard.readText())) === link)
+    await choose(page, 'Copy link to this call')
+    await copied(address)
+    await page.locator('li[data-role]').nth(1).getByRole('link', { name: 'Copy link to this turn' }).click()
+    await copied(`${address}#turn-2`)
+    expect(new URL(page.url()).hash).toBe('')
+    const strip = page.getByRole('slider', { name: 'Position in the call' })
+    const { width = 0 } = (await strip.boundingBox()) ?? {}
+    await strip.click({ position: { x: width * 0.5, y: 20 } })
+    await page.waitForURL(/\?t=[56]#turn-2$/)
+    const [, t] = /t=(\d)/.exec(page.url()) ?? []
+    await choose(page, `Copy link to 0:0${t}`)
+    await copied(`${address}?t=${t}`)
+    await page.keyboard.press('Control+k')
+    await page.getByRole('option', { name: 'Copy link to turn 2' }).click()
+    await copied(`${address}#turn-2`)
   })
 
   test('has a link for each turn, also of a long call, and the strip leads to a moment', async () => {
@@ -172,7 +241,7 @@ describe('work on a call, in a browser', () => {
 
   test('is put on hold by an owner, whose reason it shows until the hold is lifted', async () => {
     const page = await openCall('two')
-    await page.getByRole('button', { name: 'Put on hold' }).click()
+    await choose(page, 'Put on hold')
     const dialog = page.getByRole('dialog')
     const submit = dialog.getByRole('button', { name: 'Put on hold' })
     expect(await submit.isDisabled()).toBe(true)
@@ -181,7 +250,10 @@ describe('work on a call, in a browser', () => {
     await dialog.waitFor({ state: 'detached' })
     const reason = page.getByText('On hold: Complaint of 3 March')
     await reason.waitFor()
-    await page.getByRole('button', { name: 'Delete call' }).waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'More for this call' }).click()
+    await page.getByText('On hold: it cannot be deleted').waitFor()
+    expect(await page.getByRole('menuitem', { name: 'Delete call' }).count()).toBe(0)
+    await page.keyboard.press('Escape')
     const lift = page.getByRole('button', { name: 'Lift', exact: true })
     await lift.click()
     await dialog.getByText('The reason of this hold is erased').waitFor()
@@ -192,7 +264,6 @@ describe('work on a call, in a browser', () => {
     await lift.click()
     await dialog.getByRole('button', { name: 'Lift hold' }).click()
     await reason.waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'Delete call' }).waitFor()
     // The button that had the focus is gone: the keyboard goes on from there, not from the top of the page.
     await until(async () => await page.evaluate<boolean>('document.activeElement?.closest("#call") !== null'))
     expect(await service.services.holds.list(project.projectId)).toEqual([])
@@ -201,10 +272,8 @@ describe('work on a call, in a browser', () => {
   test('that somebody else put on hold is not deleted, and Escape closes the question alone', async () => {
     await project.send('PUT', '/ingest/calls/held', { ...call, callerNumber: null })
     const page = await openCall('held', { isNew: true })
-    const remove = page.getByRole('button', { name: 'Delete call' })
-    await remove.waitFor()
+    await choose(page, 'Delete call')
     await service.services.holds.set(project.projectId, { callId: 'held', reason: 'Court' })
-    await remove.click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Delete call' }).click()
     await dialog.getByRole('alert').getByText('Call is on hold').waitFor()
@@ -229,7 +298,7 @@ describe('work on a call, in a browser', () => {
     await unsaved.getByRole('blockquote').getByText('Mine').waitFor()
     await unsaved.getByText(other.name).waitFor()
     expect((await reviewOf('three'))?.note).toBe('Theirs')
-    await until(async () => (await page.getByLabel('Note').inputValue()) === 'Theirs')
+    await page.getByRole('button', { name: 'Note: Theirs' }).waitFor()
     await page.getByRole('button', { name: 'Replace theirs with mine' }).click()
     await unsaved.waitFor({ state: 'detached' })
     await until(async () => (await reviewOf('three'))?.note === 'Mine')
@@ -237,7 +306,7 @@ describe('work on a call, in a browser', () => {
 
   test('keeps a note that the service did not take', async () => {
     const page = await openCall('long', { isNew: true })
-    await page.getByRole('button', { name: 'All details' }).click()
+    await page.getByRole('button', { name: 'Add a note' }).click()
     await page.context().setOffline(true)
     await page.getByLabel('Note').fill('Written on a train')
     await page.getByLabel('Note').press('Escape')

@@ -82,8 +82,6 @@ describe('the details of a call, in a browser', () => {
     const names = ['Agent', 'Direction', 'Source', 'Cost', 'Latency']
     const facts = await Promise.all(names.map((name) => factOf(page, name)))
     expect(facts).toEqual(['Front desk', 'Inbound', 'Vapi', '$0.1234', '640 ms'])
-    await page.reload()
-    await started.waitFor()
     const plain = await openCall('plain')
     await plain.getByText('All details').click()
     expect(await plain.locator('dt', { hasText: /Agent|Direction|Source|Cost|Latency/ }).count()).toBe(0)

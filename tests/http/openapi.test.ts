@@ -20,10 +20,11 @@ const ajv = new Ajv({
 /**
  * What no schema says: a call's uses of models are of different models; the ids of a rubric are different, and those that are named are there; filters are those of calls;
  * an alert has one pair of limits and destinations that there are, of a figure that there is; a source's options are those of its
- * platform, and a webhook's address is public.
+ * platform, a webhook's address is public, a golden question has an item, and a review's criteria
+ * have names, its turns are there.
  */
 const asWhole =
-  /is there already|is the id of no criterion|for an enum|"detail":"(filters|above|below|to|of|show|minCalls|noData|showOnly)\b|cannot be added|"detail":"(platform|name|secret|options|url|events|project)\b/
+  /is there already|is the id of no criterion|for an enum|"detail":"(filters|above|below|to|of|show|minCalls|noData|showOnly)\b|cannot be added|"detail":"(platform|name|secret|options|url|events|project|itemId|criteria|flaggedTurns)\b/
 
 const chat = await startFakeChat()
 const env = {
@@ -46,6 +47,7 @@ const project: TestProject = {
   },
 }
 const rule = { name: 'Rule', windowMinutes: 5, below: { alert: 1 }, showOnly: true }
+await project.send('PUT', '/v1/knowledge/refund-policy', { name: 'Refunds', text: 'We refund.' })
 const alertId = (await service.services.alerts.create(project.projectId, rule)).id
 const document = await readDocument(service.url)
 const operations = operationsOf(document)
@@ -80,6 +82,7 @@ const expectedStatuses: Record<string, string> = {
   'GET /v1/calls/{id}': `200 304 404 ${keyed}`,
   'GET /v1/calls/{id}/details': `200 304 404 ${keyed}`,
   'DELETE /v1/calls/{id}': `200 404 409 507 ${keyed}`,
+  'PUT /v1/calls/{id}/review': `200 404 413 415 507 ${keyed}`,
   'GET /v1/calls/{id}/recording': `200 206 304 404 416 ${keyed}`,
   'DELETE /v1/calls/{id}/recording': `200 404 409 507 ${keyed}`,
   'POST /v1/calls/{id}/recording/links': `201 404 413 415 ${keyed}`,
@@ -95,6 +98,12 @@ const expectedStatuses: Record<string, string> = {
   'DELETE /v1/knowledge/{id}': `200 404 405 412 507 ${keyed}`,
   'POST /v1/knowledge/preview': `200 413 415 ${keyed}`,
   'POST /v1/knowledge/search': `200 413 415 ${keyed}`,
+  'GET /v1/questions': `200 ${keyed}`,
+  'GET /v1/questions/{id}': `200 404 ${keyed}`,
+  'GET /v1/questions/golden': `200 ${keyed}`,
+  'POST /v1/questions/golden': `200 201 413 415 507 ${keyed}`,
+  'POST /v1/questions/golden/run': `200 413 415 507 ${keyed}`,
+  'DELETE /v1/questions/golden/{id}': `200 404 507 ${keyed}`,
   'POST /v1/erasures': `200 202 413 415 507 ${keyed}`,
   'GET /v1/erasures/{id}': `200 404 ${keyed}`,
   'GET /v1/key': `200 ${keyed}`,
@@ -611,7 +620,8 @@ describe('real answers', () => {
           // Of what is valid by itself, turns may not continue a call, and ids may be nobody's.
           const text = await answer.text()
           const isUnfit =
-            (/rubric|analyses|alert|source|webhook/i.test(operationId ?? '') && asWhole.test(text)) ||
+            (/rubric|analyses|alert|source|webhook|golden|review/i.test(operationId ?? '') &&
+              asWhole.test(text)) ||
             text.includes('has the kind, provider and model of another')
           const isAccepted = answer.status < 300 || answer.status === 409 || answer.status === 404 || isUnfit
           expect([operationId, isAccepted, isAccepted ? '' : text]).toEqual([operationId, true, ''])

@@ -165,7 +165,7 @@ describe('golden questions', () => {
     const [project, other] = [await projectWith({ refunds: 'We refund.' }), await projectWith({})]
     const word = newWord()
     await kept(project, { query: `about ${word}`, itemId: 'refunds' })
-    expect((await keep(other, { query: 'about', itemId: 'refunds' })).status).toBe(404)
+    expect((await keep(other, { query: 'about', itemId: 'refunds' })).status).toBe(400)
     const [question] = (await history(project)).questions
     const path = `/projects/${other.id}/questions/golden/${question?.id}`
     expect((await set.owner.send('DELETE', path)).status).toBe(404)

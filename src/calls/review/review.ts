@@ -4,7 +4,10 @@ import type { ReviewMarks } from '../../db/schema.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { nameProblem } from '../../validation.ts'
 import { labelsMax, type Review } from '../schemas.ts'
-import { flaggedTurnsMax, type ReviewChange, verdictsMax } from './schemas.ts'
+import { flaggedTurnsMax, type ReviewChange, type ReviewUpdate, verdictsMax } from './schemas.ts'
+
+/** A change by additions to lists, or by whole lists. */
+export type AnyReviewChange = Omit<ReviewChange, keyof ReviewUpdate> & ReviewUpdate
 
 /** The parts of a review that lists show. */
 export function marksOf(review: Review | null): ReviewMarks | null {
@@ -19,11 +22,11 @@ export function marksOf(review: Review | null): ReviewMarks | null {
  * @param by the person's name
  * @param at ISO 8601
  * @param turns how many turns the call has
- * @throws invalid_request for too many labels or flags; no_such_turn; note_has_changed
+ * @throws invalid_request for too many labels or flags, or a whole list with another turn; no_such_turn; note_has_changed
  */
 export function changeReview(
   storedReview: Review | null,
-  change: ReviewChange,
+  change: AnyReviewChange,
   { by, at, turns }: { by: string | null; at: string; turns: number },
 ): Review | null {
   const before = contentOf(storedReview)
@@ -31,11 +34,17 @@ export function changeReview(
   const evaluation = trimmed(change.evaluation === undefined ? before.evaluation : change.evaluation)
   const note = trimmed(change.note === undefined ? before.note : change.note)
   if (isOutdated(change.noteBefore, before.note, note)) throw noteHasChanged(storedReview)
-  const labels = changedList(before.labels, change.addLabels?.map(trimLabel), change.removeLabels)
+  const whole = wholeLists(change, turns)
+  const labels = changedList(
+    whole.labels ?? before.labels,
+    change.addLabels?.map((label) => trimLabel(label, 'addLabels')),
+    change.removeLabels,
+  )
   const isEvaluated = evaluation !== null && change.evaluation !== undefined
-  const reviewed = change.reviewed ?? (before.reviewed || isEvaluated)
-  const flaggedTurns = changedList(before.flaggedTurns, change.flagTurns, change.unflagTurns)
-  const criteria = ruled(before.criteria, change.criteria)
+  const reviewed = change.reviewed ?? (change.reviewed !== null && (before.reviewed || isEvaluated))
+  const flagged = whole.flaggedTurns ?? before.flaggedTurns
+  const flaggedTurns = changedList(flagged, change.flagTurns, change.unflagTurns)
+  const criteria = change.criteria === null ? {} : ruled(before.criteria, change.criteria)
   const assignee = trimmed(change.assignee === undefined ? before.assignee : change.assignee)
   if (labels.length > labelsMax) throw tooMany('addLabels', `${labelsMax} labels`)
   if (flaggedTurns.length > flaggedTurnsMax) throw tooMany('flagTurns', `${flaggedTurnsMax} flags`)
@@ -55,18 +64,33 @@ export function contentOf(storedReview: Review | null): Required<Omit<Review, 'b
 }
 
 /** The audit actions of a change: one for each kind of thing that it changes. */
-export function actionsOf(change: ReviewChange): AuditAction[] {
-  const { evaluation, criteria, note, reviewed, assignee } = change
+export function actionsOf(change: AnyReviewChange): AuditAction[] {
+  const { evaluation, criteria, note, reviewed, assignee, labels, flaggedTurns } = change
   const { addLabels, removeLabels, flagTurns, unflagTurns } = change
   const actions: (readonly [AuditAction, boolean])[] = [
     ['call_evaluated', evaluation !== undefined || criteria !== undefined],
     ['call_noted', note !== undefined],
-    ['call_labelled', (addLabels ?? removeLabels) !== undefined],
+    ['call_labelled', isAnyNamed(addLabels, removeLabels, labels)],
     ['call_reviewed', reviewed !== undefined],
     ['call_assigned', assignee !== undefined],
-    ['turn_flagged', (flagTurns ?? unflagTurns) !== undefined],
+    ['turn_flagged', isAnyNamed(flagTurns, unflagTurns, flaggedTurns)],
   ]
   return actions.flatMap(([action, isNamed]) => (isNamed ? [action] : []))
+}
+
+function isAnyNamed(...members: unknown[]): boolean {
+  return members.some((member) => member !== undefined)
+}
+
+/** The lists that a change replaces. @throws invalid_request */
+function wholeLists({ labels, flaggedTurns }: AnyReviewChange, turns: number) {
+  if (flaggedTurns?.some((turn) => turn >= turns))
+    throw invalidRequest([{ field: 'flaggedTurns', message: `the call has ${turnsIn(turns)}` }])
+  const trimmed = labels?.map((label) => trimLabel(label, 'labels'))
+  return {
+    labels: labels === null ? [] : trimmed,
+    flaggedTurns: flaggedTurns === null ? [] : flaggedTurns,
+  }
 }
 
 function changedList<Value>(
@@ -81,15 +105,15 @@ function changedList<Value>(
 /** Verdicts after a change, in which null takes one back. */
 function ruled(
   verdicts: Readonly<Record<string, 'pass' | 'fail'>>,
-  change: ReviewChange['criteria'] = {},
+  change: NonNullable<ReviewUpdate['criteria']> = {},
 ): Record<string, 'pass' | 'fail'> {
   const all = Object.entries({ ...verdicts, ...change })
   return Object.fromEntries(all.flatMap(([id, verdict]) => (verdict ? [[id, verdict]] : [])))
 }
 
-function trimLabel(label: string): string {
+function trimLabel(label: string, field: 'labels' | 'addLabels'): string {
   const problem = nameProblem(label)
-  if (problem) throw invalidRequest([{ field: 'addLabels', message: problem }])
+  if (problem) throw invalidRequest([{ field, message: problem }])
   return label.trim()
 }
 
@@ -115,8 +139,13 @@ function noteHasChanged(storedReview: Review | null): AppError {
 }
 
 function noSuchTurn(turns: number): AppError {
-  const has = turns === 0 ? 'no turns' : `${turns} turns, from 0 to ${turns - 1}`
-  return new AppError('no_such_turn', 'No such turn', { detail: `flagTurns: the call has ${has}.` })
+  return new AppError('no_such_turn', 'No such turn', {
+    detail: `flagTurns: the call has ${turnsIn(turns)}.`,
+  })
+}
+
+function turnsIn(turns: number): string {
+  return turns === 0 ? 'no turns' : `${turns} turns, from 0 to ${turns - 1}`
 }
 
 function tooMany(field: string, most: string) {

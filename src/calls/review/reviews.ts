@@ -6,8 +6,8 @@ import { AppError, invalidRequest } from '../../errors.ts'
 import type { ActedBy, SignedIn } from '../../identity.ts'
 import type { Review } from '../schemas.ts'
 import type { Ingest } from '../writing/ingest.ts'
-import { actionsOf, changeReview, contentOf } from './review.ts'
-import type { ChangedReview, ManyChange, ReviewChange, UndoneChange } from './schemas.ts'
+import { type AnyReviewChange, actionsOf, changeReview, contentOf } from './review.ts'
+import type { ChangedReview, ManyChange, UndoneChange } from './schemas.ts'
 
 /** How many calls one transaction changes, so that other requests get a turn. */
 const callsPerWrite = 50
@@ -56,24 +56,35 @@ export class Reviews {
 
   /**
    * Changes the review of a call. If two people change one member, the last wins; but a note that somebody has changed
-   * since `noteBefore` stays. @throws not_found; no_such_turn; note_has_changed
+   * since `noteBefore` stays. Returns the review; null if nothing is left of it.
+   * @throws not_found; invalid_request; no_such_turn; note_has_changed
    */
-  async change(projectId: number, id: string, change: ReviewChange, reviewer: Reviewer): Promise<void> {
-    for await (const { error } of this.#changeAll(projectId, [id], change, reviewer)) if (error) throw error
+  async change(
+    projectId: number,
+    id: string,
+    change: AnyReviewChange,
+    reviewer: Reviewer,
+  ): Promise<Review | null> {
+    for await (const { error, reviews } of this.#changeAll(projectId, [id], change, reviewer)) {
+      if (error) throw error
+      if (reviews) return reviews.after
+    }
+    return null
   }
 
   /** Makes one change of the reviews of many calls. The answer says what each call had before, for `undo`. */
   async changeMany(
     projectId: number,
     ids: readonly string[],
-    change: ReviewChange,
+    change: ManyChange,
     reviewer: Reviewer,
   ): Promise<ChangedReviews> {
     const result: ChangedReviews = { changed: [], failed: [] }
-    for await (const { id, error, written } of this.#changeAll(projectId, ids, change, reviewer)) {
+    for await (const { id, error, reviews } of this.#changeAll(projectId, ids, change, reviewer)) {
       if (error) result.failed.push(failureOf(id, error))
-      if (error || !written) continue
-      const call = { id, at: written.after?.at ?? null, before: written.before && manyOf(written.before) }
+      if (error || !reviews || reviews.after === reviews.before) continue
+      const { before, after } = reviews
+      const call = { id, at: after?.at ?? null, before: before && manyOf(before) }
       result.changed.push({ ...call, seal: this.#seal(projectId, change, call) })
     }
     return result
@@ -105,7 +116,7 @@ export class Reviews {
     return createHmac('sha256', this.#secret).update(text).digest('base64url')
   }
 
-  #changeAll(projectId: number, ids: readonly string[], change: ReviewChange, { person, by }: Reviewer) {
+  #changeAll(projectId: number, ids: readonly string[], change: AnyReviewChange, { person, by }: Reviewer) {
     return this.#writeAll(projectId, ids, { by, actions: actionsOf(change) }, (stored, { at, turns }) =>
       changeReview(stored, change, { by: person.name, at, turns }),
     )
@@ -116,7 +127,7 @@ export class Reviews {
     for (let from = 0; from < ids.length; from += callsPerWrite) {
       if (from > 0) await setImmediate()
       const some = ids.slice(from, from + callsPerWrite)
-      const written = new Map<string, { before: Review | null; after: Review | null }>()
+      const reviews = new Map<string, { before: Review | null; after: Review | null }>()
       const at = new Date(this.#now()).toISOString()
       const inputs = some.map((id) => ({
         id,
@@ -125,8 +136,7 @@ export class Reviews {
         own: {
           review: (before: Review | null, turns: number) => {
             const after = toReview(before, { id, at, turns })
-            if (after === before) written.delete(id)
-            else written.set(id, { before, after })
+            reviews.set(id, { before, after })
             return after
           },
         },
@@ -134,7 +144,7 @@ export class Reviews {
       const results = await this.#ingest.putAll(projectId, inputs)
       for (const [position, id] of some.entries()) {
         const result = results[position]
-        yield { id, error: result instanceof AppError ? result : null, written: written.get(id) }
+        yield { id, error: result instanceof AppError ? result : null, reviews: reviews.get(id) }
       }
     }
   }

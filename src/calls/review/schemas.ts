@@ -42,6 +42,28 @@ export const ReviewChange = Type.Partial(
 )
 export type ReviewChange = Static<typeof ReviewChange>
 
+/** A change of a call's review by whole lists. Null takes a member back. */
+export const ReviewUpdate = Type.Partial(
+  Type.Object({
+    evaluation: ReviewChange.properties.evaluation,
+    note: Note,
+    reviewed: Type.Unsafe<boolean | null>({ type: 'boolean', nullable: true }),
+    labels: Type.Unsafe<string[] | null>({ ...Labels, nullable: true }),
+    flaggedTurns: Type.Unsafe<number[] | null>({ ...Turns, nullable: true }),
+    criteria: Type.Unsafe<Record<string, 'pass' | 'fail' | null> | null>({
+      ...ReviewChange.properties.criteria,
+      nullable: true,
+      title: 'ReviewVerdictsUpdate',
+      example: { confirmed_date: 'fail' },
+    }),
+  }),
+  {
+    title: 'ReviewUpdate',
+    example: { evaluation: 'fail', note: 'Never confirmed the date.', labels: ['booking'], reviewed: true },
+  },
+)
+export type ReviewUpdate = Static<typeof ReviewUpdate>
+
 /** What can be changed of many calls at once. */
 export const ManyChange = Type.Pick(ReviewChange, [
   'evaluation',

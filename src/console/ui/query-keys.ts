@@ -22,7 +22,6 @@ export const callKeys = {
   peaks: within('calls', 'peaks'),
   unsavedNote: within('calls', 'unsaved-note'),
   neighbours: within('calls', 'neighbours'),
-  ofNumber: within('calls', 'of number'),
   /** A person, and what belongs to them. */
   caller: within('calls', 'caller'),
   facets: within('calls', 'facets'),
@@ -67,8 +66,6 @@ export const metricsKeys = {
   chart: within('metrics', 'chart'),
   trend: within('metrics', 'trend'),
   groups: within('metrics', 'groups'),
-  /** From which latency on an answer is slow. */
-  slow: within('metrics', 'slow'),
   criteria: within('metrics', 'criteria'),
 }
 

@@ -4,7 +4,7 @@ import type { Core } from '../../core/core.ts'
 import { erasing } from '../../db/erasing.ts'
 import { goldenQuestions, knowledgeItems, people, questions } from '../../db/schema.ts'
 import type { Erasure } from '../../erasure/erasure.ts'
-import { AppError, forbidden, notFound } from '../../errors.ts'
+import { AppError, forbidden, invalidRequest, notFound } from '../../errors.ts'
 import { redactor } from '../../redaction/settings.ts'
 import { TimeSlices } from '../../threads/time-slices.ts'
 import type { Questions } from './questions.ts'
@@ -80,10 +80,15 @@ export class GoldenQuestions {
   /**
    * Keeps a question; of one that is kept already, only the item is changed. A text that was asked in a call stays bound
    * to it, unless it was reworded. Returns the text as it is stored: redacted as the project says.
-   * @throws words_of_a_call unless the person agrees to that; not_found for an unknown item, question or call; forbidden
-   * for too many
+   * @param personId null for whoever holds a key
+   * @throws words_of_a_call unless the person agrees to that; invalid_request for an unknown item; not_found for an
+   * unknown question or call; forbidden for too many
    */
-  async keep(projectId: number, golden: NewGolden, personId: string): Promise<{ query: string }> {
+  async keep(
+    projectId: number,
+    golden: NewGolden,
+    personId: string | null,
+  ): Promise<{ id: string; query: string; isNew: boolean }> {
     const { recordHash, questions, erasure } = this.#parts
     const { write } = this.#parts.store(projectId)
     await questions.flush()
@@ -92,18 +97,25 @@ export class GoldenQuestions {
     const id = `gq_${randomBytes(12).toString('hex')}`
     const { replaces = '' } = golden
     const isOther = sql`project_id = ${projectId} and id = ${replaces} and wording <> ${entry.wording}`
-    const { removed } = await write.batchIf(requirementsOf(entry), {
+    const { removed, kept } = await write.batchIf(requirementsOf(entry), {
       ledger: this.#erasing(projectId, sql`exists (select 1 from ${goldenQuestions} where ${isOther})`),
       removed: sql`delete from ${goldenQuestions} where ${isOther}`,
-      inserted: sql`
+      kept: write.all<{ id: string }>(sql`
         insert into ${goldenQuestions} (id, project_id, call_id, wording, query, item_seq, created_at, created_by)
         select ${id}, ${projectId}, ${callOf(entry)}, ${entry.wording}, ${query}, ${itemOf(entry)},
           ${this.#parts.now()}, ${personId}
         where true
-        on conflict (project_id, wording) do update set item_seq = excluded.item_seq`,
+        on conflict (project_id, wording) do update set item_seq = excluded.item_seq returning id`),
     })
     if (removed.rowsAffected > 0) erasure.schedule(projectId)
-    return { query }
+    return { id: kept[0]?.id ?? id, query, isNew: kept[0]?.id === id }
+  }
+
+  /** @throws not_found */
+  async get(projectId: number, id: string): Promise<GoldenQuestion> {
+    const golden = (await this.list(projectId)).find((question) => question.id === id)
+    if (!golden) throw noSuchGolden()
+    return golden
   }
 
   /** @throws not_found */
@@ -114,7 +126,7 @@ export class GoldenQuestions {
       ledger: this.#erasing(projectId, sql`exists (select 1 from ${goldenQuestions} where ${isThis})`),
       deleted: sql`delete from ${goldenQuestions} where ${isThis}`,
     })
-    if (deleted.rowsAffected === 0) throw notFound('There is no such golden question.')
+    if (deleted.rowsAffected === 0) throw noSuchGolden()
     erasure.schedule(projectId)
     return { id, deleted: true }
   }
@@ -152,7 +164,10 @@ function requirementsOf(entry: Entry) {
   const { projectId, wording, callId = null, keepsWordsOfCall = false } = entry
   const ofProject = sql`select 1 from ${goldenQuestions} where project_id = ${projectId}`
   return [
-    { condition: sql`${itemOf(entry)} is not null`, otherwise: () => notFound('There is no such item.') },
+    {
+      condition: sql`${itemOf(entry)} is not null`,
+      otherwise: () => invalidRequest([{ field: 'itemId', message: 'is not an item of the project' }]),
+    },
     {
       condition: sql`(${callId} is null or exists (select 1 ${askedInCall(entry)} and call_id = ${callId}))`,
       otherwise: () => notFound('The question is gone with its call, or was never asked in it.'),
@@ -167,6 +182,10 @@ function requirementsOf(entry: Entry) {
       otherwise: () => forbidden(`A project keeps at most ${goldenMax} golden questions. Delete one first.`),
     },
   ]
+}
+
+function noSuchGolden(): AppError {
+  return notFound('There is no such golden question.', 'Question not found')
 }
 
 function wordsOfCall(): AppError {

@@ -3,7 +3,7 @@ import type { Core } from '../../core/core.ts'
 import { goldenRuns } from '../../db/schema.ts'
 import { unavailable } from '../../errors.ts'
 import type { Search } from '../search/search.ts'
-import { askGolden, sharesOf } from './golden-check.ts'
+import { askGolden, type GoldenAnswer, sharesOf } from './golden-check.ts'
 import type { GoldenQuestion, GoldenQuestions } from './golden-questions.ts'
 
 /** Older results are dropped. */
@@ -18,6 +18,12 @@ export interface GoldenRun {
   /** The shares whose item is that of the first passage, or of one of the first five, from 0 to 1. */
   hit1: number
   hit5: number
+}
+
+/** What all golden questions find now. */
+export interface GoldenOutcome extends Pick<GoldenRun, 'questions' | 'hit1' | 'hit5'> {
+  /** The questions whose item is not among the first five passages, with the items that were found instead. */
+  misses: { id: string; query: string; itemId: string | null; found: GoldenAnswer['found'] }[]
 }
 
 /** The golden questions of a project, and what they found. */
@@ -47,19 +53,23 @@ export class GoldenRuns {
    * @param pause waits between two questions
    * @throws unavailable when the embedding provider does not answer
    */
-  async run(projectId: number, pause: () => Promise<void> = async () => undefined): Promise<void> {
+  async run(projectId: number, pause: () => Promise<void> = async () => undefined): Promise<GoldenOutcome> {
     const { search, golden, store, now } = this.#parts
     const ranks: Record<string, number> = {}
-    for (const { seq, query, item } of await golden.list(projectId)) {
+    const misses: GoldenOutcome['misses'] = []
+    for (const { seq, id, query, item } of await golden.list(projectId)) {
       await pause()
-      const { rank, isByWordsAlone } = await askGolden(search, projectId, {
+      const { rank, found, isByWordsAlone } = await askGolden(search, projectId, {
         query,
         itemIds: item ? [item.id] : [],
       })
       if (isByWordsAlone) throw unavailable('The embedding provider does not answer.')
       ranks[seq] = rank
+      if (rank === 0) misses.push({ id, query, itemId: item?.id ?? null, found })
     }
-    if (Object.keys(ranks).length === 0) return
+    const rankList = Object.values(ranks)
+    const outcome = { questions: rankList.length, ...sharesOf(rankList), misses }
+    if (rankList.length === 0) return outcome
     const [at, ranksJson] = [now(), JSON.stringify(ranks)]
     const newest = sql`select seq from ${goldenRuns} where project_id = ${projectId} order by seq desc limit 1`
     await store(projectId).write.batch({
@@ -69,6 +79,7 @@ export class GoldenRuns {
       dropped: sql`delete from ${goldenRuns} where project_id = ${projectId} and seq <= (
         select seq from ${goldenRuns} where project_id = ${projectId} order by seq desc limit 1 offset ${runsMax})`,
     })
+    return outcome
   }
 
   async history(projectId: number): Promise<GoldenHistory> {

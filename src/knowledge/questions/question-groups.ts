@@ -4,14 +4,14 @@ import type { ProjectSettings } from '../../db/project-settings.ts'
 import { goldenQuestions, knowledgeItems, people, questionStates, questions } from '../../db/schema.ts'
 import { notFound } from '../../errors.ts'
 import { type FoundPassage, firstItem, readPassagesOf } from './hits.ts'
+import { type QuestionListRequest, readCursor, writeCursor } from './question-list.ts'
 import { dayMs } from './questions.ts'
 
 const questionsMax = 200
 const itemsMax = 200
 const askingsMax = 20
 
-/** Whether a question is a gap in the knowledge, is answered, or was dismissed by a person. */
-export type QuestionState = 'gap' | 'answered' | 'dismissed'
+export type QuestionState = QuestionListRequest['state']
 
 /** How many different questions agents asked. */
 export interface QuestionCounts extends Record<QuestionState, number> {
@@ -50,6 +50,11 @@ export interface AskedQuestion {
   assignee: { id: string; name: string } | null
   /** Whether it is kept as a golden question. */
   isGolden: boolean
+}
+
+interface QuestionPage extends Pick<QuestionCounts, 'keepDays' | 'gapCoverage'> {
+  data: AskedQuestion[]
+  pagination: { next: string | null }
 }
 
 /** What a gap looks like from near. */
@@ -138,6 +143,20 @@ export class QuestionGroups {
     return rows.map(toQuestion)
   }
 
+  /** A page of the questions of a state, the most asked first. @throws invalid_request for a cursor that is none of ours */
+  async page(projectId: number, { state, limit, cursor }: QuestionListRequest): Promise<QuestionPage> {
+    const { keepQuestionsDays: keepDays, gapCoverage } = await this.#core.settingsOf(projectId)
+    const place = readCursor(cursor)
+    const isAfter = place
+      ? sql`(asked, lastAt, id) < (${place.count}, ${place.lastAt}, ${place.id})`
+      : sql`true`
+    const rows = await this.#read(projectId, sql`state = ${state} and ${isAfter}`, limit + 1)
+    const page = rows.slice(0, limit)
+    const last = rows.length > page.length ? page.at(-1) : undefined
+    const pagination = { next: last ? writeCursor(last) : null }
+    return { data: page.map(toQuestion), keepDays, gapCoverage, pagination }
+  }
+
   /** @throws not_found */
   async get(projectId: number, id: string): Promise<QuestionDetail> {
     const { read } = this.#core.store(projectId)
@@ -166,7 +185,7 @@ export class QuestionGroups {
       .limit(max)
   }
 
-  async #read(projectId: number, which: SQL): Promise<GroupRow[]> {
+  async #read(projectId: number, which: SQL, rowsMax = questionsMax): Promise<GroupRow[]> {
     const isGolden = sql<0 | 1>`exists (
       select 1 from ${goldenQuestions} as golden where golden.project_id = ${projectId} and golden.wording = judged.id)`
     return await this.#core
@@ -174,8 +193,8 @@ export class QuestionGroups {
       .readForConsole.select({ ...columns, isGolden })
       .from(await this.#judged(projectId))
       .where(which)
-      .orderBy(sql`asked desc, lastAt desc`)
-      .limit(questionsMax)
+      .orderBy(sql`asked desc, lastAt desc, id desc`)
+      .limit(rowsMax)
   }
 
   /** Each wording with its state. What the service itself has found last counts. */
@@ -226,7 +245,10 @@ export function isGap(hits: SQL, coverage: SQL, gapCoverage: ProjectSettings['ga
 }
 
 export function noSuchQuestion() {
-  return notFound('The project keeps no such question. It may have expired, or gone with its call.')
+  return notFound(
+    'The project keeps no such question. It may have expired, or gone with its call.',
+    'Question not found',
+  )
 }
 
 function toQuestion(row: GroupRow): AskedQuestion {

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { Call, CallDetails, TimelineEntry } from '../../../src/calls/schemas.ts'
+import { hashOfTurn, turnOfHash } from '../../../src/console/ui/views/calls/call-links.ts'
 import { callText } from '../../../src/console/ui/views/calls/call-text.ts'
-import { retrievedIn } from '../../../src/console/ui/views/calls/retrieved.ts'
-import { hashOfTurn, turnOfHash } from '../../../src/console/ui/views/calls/turn-hash.ts'
+import { stepsOf } from '../../../src/console/ui/views/calls/step.ts'
+
+const retrievedIn = (text: string) =>
+  stepsOf([{ kind: 'tool_result', atSeconds: 0, text }])[0]?.retrieved ?? []
 
 describe('a call as text', () => {
   test('has who, when, the summary, each turn with its time, and what happened between', () => {

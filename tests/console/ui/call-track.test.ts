@@ -3,7 +3,7 @@ import type { TimelineEntry, Turn } from '../../../src/calls/schemas.ts'
 import { columnsOf, nextAfter, trackOf, turnAt } from '../../../src/console/ui/views/calls/call-track.ts'
 import { linesOf } from '../../../src/console/ui/views/calls/conversation.ts'
 import { medianParts, partsOf, totalOf } from '../../../src/console/ui/views/calls/latency.ts'
-import { failureIn } from '../../../src/console/ui/views/calls/tool-failure.ts'
+import { stepsOf } from '../../../src/console/ui/views/calls/step.ts'
 
 const transcript: Turn[] = ['Hello.', 'Hi.', 'It is moved.'].map((content, at) => ({
   role: at % 2 ? 'user' : 'assistant',
@@ -23,6 +23,8 @@ const tool = (kind: 'tool_call' | 'tool_result', atSeconds: number, text = '{}')
 })
 const track = (timeline: TimelineEntry[], seconds = 60) =>
   trackOf(transcript, timeline, linesOf(transcript, timeline), seconds)
+
+const failureIn = (text: string) => stepsOf([{ kind: 'tool_result', atSeconds: 0, text }])[0]?.failure
 
 test('a call with times has its marks, its errors and its silences in seconds', () => {
   const { total, starts, marks, errors, silences } = track([

@@ -33,3 +33,11 @@ test('a blank phrase finds nothing, and ranges are grouped by turn', () => {
   expect(findInTurns(turns, '  ')).toEqual([])
   expect(rangesByTurn(findInTurns(turns, 'it')).get(1)).toEqual([[8, 10]])
 })
+
+test('the words of a phrase are whole, with their apostrophes', () => {
+  const said = [{ role: 'user' as const, content: 'That’s the last one, she says.' }]
+  const found = findInTurns(said, 'no, that’s all').map(({ start, end }) =>
+    said[0]?.content.slice(start, end),
+  )
+  expect(found).toEqual(['That’s'])
+})

@@ -21,16 +21,7 @@ export function CopyButton({ value, label, withText = false }: CopyButtonProps) 
     const timer = setTimeout(() => setIsCopied(false), saidForMs)
     return () => clearTimeout(timer)
   }, [isCopied])
-  const copy = async () => {
-    const isDone = await copyText(typeof value === 'function' ? value() : value)
-    setIsCopied(isDone)
-    if (!isDone)
-      notifications.show({
-        color: 'red',
-        title: 'Could not copy',
-        message: 'Select the text and copy it yourself.',
-      })
-  }
+  const copy = async () => setIsCopied(await copyOrSay(typeof value === 'function' ? value() : value))
   const said = isCopied ? 'Copied' : label
   const icon = isCopied ? <IconCheck size={14} /> : <IconCopy size={14} />
   return (
@@ -56,6 +47,23 @@ export function CopyButton({ value, label, withText = false }: CopyButtonProps) 
       </span>
     </>
   )
+}
+
+/** Copies a text and says so, where no button can. */
+export async function copyAndSay(text: string, message: string): Promise<void> {
+  if (await copyOrSay(text)) notifications.show({ message })
+}
+
+/** Whether the text was copied; says it if not. */
+async function copyOrSay(text: string): Promise<boolean> {
+  const isDone = await copyText(text)
+  if (!isDone)
+    notifications.show({
+      color: 'red',
+      title: 'Could not copy',
+      message: 'Select the text and copy it yourself.',
+    })
+  return isDone
 }
 
 /** Whether the text was copied. Browsers offer the clipboard API only on https and localhost. */

@@ -61,8 +61,10 @@ function useHintedControl(): HTMLElement | null {
   return control
 }
 
+/** Not the button of an open menu, which a hint would cover. */
 function hintedOf(target: EventTarget | null): HTMLElement | null {
-  return target instanceof Element ? target.closest<HTMLElement>('[data-hint]') : null
+  const hinted = target instanceof Element ? target.closest<HTMLElement>('[data-hint]') : null
+  return hinted?.matches('[aria-haspopup][aria-expanded="true"]') ? null : hinted
 }
 
 /** Whether the control is disabled because the person lacks a right: see guarded.tsx. */

@@ -8,18 +8,33 @@ interface IconButtonProps {
   /** Its tooltip, if shorter. */
   hint?: string
   size?: number
+  color?: string
+  isDisabled?: boolean
+  /** For a switch: whether it is on. */
+  isPressed?: boolean
   onClick: () => void
 }
 
 /** A button with an icon alone. */
-export function IconButton({ icon: Drawn, label, hint = label, size = 28, onClick }: IconButtonProps) {
+export function IconButton({
+  icon: Drawn,
+  label,
+  hint = label,
+  size = 28,
+  color = 'gray',
+  isDisabled = false,
+  isPressed,
+  onClick,
+}: IconButtonProps) {
   return (
     <ActionIcon
       data-hint={hint}
-      variant="subtle"
-      color="gray"
+      variant={isPressed ? 'light' : 'subtle'}
+      color={color}
       size={size}
       aria-label={label}
+      aria-pressed={isPressed}
+      disabled={isDisabled}
       onClick={onClick}
     >
       <Drawn size={16} />

@@ -3,13 +3,15 @@ import classes from './warning.module.css'
 
 interface WarningProps {
   icon?: ReactNode
+  /** `alert` is said at once. */
+  role?: 'status' | 'alert'
   children: ReactNode
 }
 
 /** What a person should know before they go on. */
-export function Warning({ icon, children }: WarningProps) {
+export function Warning({ icon, role = 'status', children }: WarningProps) {
   return (
-    <div className={classes.warning} role="status">
+    <div className={classes.warning} role={role}>
       {icon}
       <div>{children}</div>
     </div>

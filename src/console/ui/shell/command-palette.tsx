@@ -5,6 +5,7 @@ import {
   IconFolder,
   IconKey,
   IconKeyboard,
+  IconLink,
   IconLogout,
   IconMessageQuestion,
   IconMoon,
@@ -17,6 +18,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type MouseEvent, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useOwnsConsole, useProject, useProjects } from '../session.ts'
+import { useCallLinks } from '../views/calls/call-links.ts'
 import classes from './command-palette.module.css'
 import {
   type Command,
@@ -69,7 +71,7 @@ function Commands({ onClose }: { onClose: () => void }) {
   /** Its id, since what is found may come before it. */
   const [chosen, setChosen] = useState<string | null>(null)
   const wanted = query.trim()
-  const fixed = [usePageCommands(), useProjectCommands(), useOtherCommands()]
+  const fixed = [useLinkCommands(), usePageCommands(), useProjectCommands(), useOtherCommands()]
   // What is found comes last, so that little moves under the cursor when it arrives.
   const groups = [
     ...fixed.map(({ title, commands }) => ({ title, commands: matching(commands.map(withWords), wanted) })),
@@ -197,6 +199,17 @@ function useCallCommands(query: string): CommandGroup {
   // Text with a digit may be an id; a plain word is more likely to be searched for.
   const isId = callId.test(query) && /\d/.test(query)
   return { title: 'Search', commands: [...(isId ? [open] : []), ...(isWord ? [search] : [])] }
+}
+
+/** Of the call that is open. */
+function useLinkCommands(): OwnGroup {
+  const commands = useCallLinks().map(({ label, copy }) => ({
+    id: label,
+    label,
+    icon: <IconLink size={iconSize} />,
+    run: copy,
+  }))
+  return { title: 'This call', commands }
 }
 
 function usePageCommands(): OwnGroup {

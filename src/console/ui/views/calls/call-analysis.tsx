@@ -1,79 +1,101 @@
-import { Button, Skeleton } from '@mantine/core'
-import { IconCornerDownRight } from '@tabler/icons-react'
+import { Box, Button, Group, Skeleton, Stack } from '@mantine/core'
+import { IconChartDots, IconCornerDownRight, IconDownload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useRef } from 'react'
-import type { Analysis as AnalysisOf, JudgedCriterion } from '../../../../analysis/schemas.ts'
-import type { Call, Review } from '../../../../calls/schemas.ts'
-import { counted } from '../../components/figures.ts'
+import { useMemo, useRef } from 'react'
+import type { Analysis, JudgedCriterion } from '../../../../analysis/schemas.ts'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { Empty } from '../../components/empty.tsx'
+import { asBytes, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { Instant } from '../../components/instant.tsx'
+import { JsonTree } from '../../components/json-tree.tsx'
+import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
+import { Facts, Loaded } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject, useRefusal } from '../../session.ts'
 import { callAnalysisQuery, rubricQuery } from '../analysis/analysis-queries.ts'
 import { stateWords, valueWords } from '../analysis/analysis-words.ts'
 import { Verdict } from '../analysis/verdict.tsx'
-import { Analysis } from './analysis.tsx'
 import classes from './call-analysis.module.css'
+import { useCallPage } from './call-page.ts'
 import { useReview } from './review-queries.ts'
 import { useKeys } from './use-keys.ts'
 
-interface CallAnalysisProps {
-  call: Call
-  review: Review | null
-  /** Shows a quotation of one of these turns in the transcript. */
-  onQuote: (turns: readonly number[], quote: string) => void
+/** What the model and people say of a call, criterion by criterion, and all values of its analysis. */
+export function CallAnalysis() {
+  const { id: project } = useProject()
+  const { call } = useCallPage()
+  return (
+    <Loaded query={useQuery(callAnalysisQuery(project, call.id))} what="The analysis">
+      {(analysis) => <Judged analysis={analysis} values={call.callAnalysis} />}
+    </Loaded>
+  )
 }
 
-/** What the model and people say of a call, criterion by criterion, and all values of its analysis. */
-export function CallAnalysis({ call, review, onQuote }: CallAnalysisProps) {
-  const { id: project } = useProject()
-  const { data, error, refetch } = useQuery(callAnalysisQuery(project, call.id))
-  if (error && !data)
-    return <Problem title="The analysis could not be loaded" error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton height={240} />
-  const { state, version, fields } = data
+interface JudgedProps {
+  analysis: Analysis
+  /** As the API has them. */
+  values: Record<string, unknown> | null
+}
+
+function Judged({ analysis, values }: JudgedProps) {
+  const { state, version, fields } = analysis
   const isAbsent = state === 'none' && version === null
+  const hasValues = values !== null && Object.keys(values).length > 0
   return (
     <>
-      {!isAbsent && <StateLine analysis={data} />}
-      <Criteria id={call.id} analysis={data} review={review} onQuote={onQuote} />
+      {!isAbsent && <StateLine analysis={analysis} />}
+      <Criteria analysis={analysis} />
       {fields.length > 0 && (
         <section>
           <h3 className={classes.title}>Fields</h3>
-          <dl className={classes.fields}>
-            {fields.map(({ key, value, turns, quote }) => (
-              <div key={key}>
-                <dt>
-                  <Mono>{key}</Mono>
-                </dt>
-                <dd>
+          <Facts
+            of={Object.fromEntries(
+              fields.map(({ key, value, turns, quote }) => [
+                key,
+                <Stack key={key} gap={4} align="flex-start">
                   <span dir="auto" className={value === null ? 'cb-dimmed' : undefined}>
                     {valueWords(value)}
                   </span>
-                  <Quote turns={turns} quote={quote} onQuote={onQuote} />
-                </dd>
-              </div>
-            ))}
-          </dl>
+                  <Quote turns={turns} quote={quote} />
+                </Stack>,
+              ]),
+            )}
+          />
         </section>
       )}
-      {(isAbsent || call.callAnalysis !== null) && (
+      {hasValues && (
         <section>
           {!isAbsent && <h3 className={classes.title}>All values, as the API has them</h3>}
-          <Analysis analysis={call.callAnalysis} />
+          <JsonTree value={values} depth={3} />
         </section>
       )}
+      {isAbsent && !hasValues && <NoAnalysis />}
     </>
   )
 }
 
+function NoAnalysis() {
+  const { id: project } = useProject()
+  return (
+    <Empty icon={<IconChartDots size={24} stroke={1.6} />} title="No analysis">
+      Values that a platform sends as <span className="cb-mono">callAnalysis</span> appear here, key by key. A
+      model can also answer your own questions about each call: an owner writes them in{' '}
+      <PageLink to="/p/$project/settings/analysis" params={{ project }}>
+        Settings, Analysis
+      </PageLink>
+      .
+    </Empty>
+  )
+}
+
 /** Which version and model, or why there is nothing new. */
-function StateLine({ analysis }: { analysis: AnalysisOf }) {
+function StateLine({ analysis }: { analysis: Analysis }) {
   const { version, model, at, tokens } = analysis
   const words = stateWords(analysis)
   return (
-    <p className={classes.state} role="status">
+    <Box component="p" mb={12} role="status">
       {words}{' '}
       {at && (
         <span className="cb-dimmed">
@@ -82,19 +104,14 @@ function StateLine({ analysis }: { analysis: AnalysisOf }) {
           {tokens && `, ${counted(tokens.prompt + tokens.completion, 'token')}`}
         </span>
       )}
-    </p>
+    </Box>
   )
 }
 
-interface CriteriaProps extends Pick<CallAnalysisProps, 'review' | 'onQuote'> {
-  /** The call's. */
-  id: string
-  analysis: AnalysisOf
-}
-
-function Criteria({ id, analysis, review, onQuote }: CriteriaProps) {
+function Criteria({ analysis }: { analysis: Analysis }) {
   const { id: project } = useProject()
-  const { mutate } = useReview(id)
+  const { call, details, places } = useCallPage()
+  const { mutate } = useReview(call.id)
   const isReadOnly = useRefusal('change') !== null
   const { data, isPending } = useQuery({
     ...rubricQuery(project, analysis.version ?? undefined),
@@ -102,7 +119,7 @@ function Criteria({ id, analysis, review, onQuote }: CriteriaProps) {
   })
   const list = useRef<HTMLOListElement>(null)
   const { criteria } = analysis
-  const ruled = review?.criteria ?? {}
+  const ruled = details?.review?.criteria ?? {}
   const rule = ({ id }: JudgedCriterion, verdict: 'pass' | 'fail') =>
     mutate({ criteria: { [id]: ruled[id] === verdict ? null : verdict } })
   const focus = (at: number) => {
@@ -126,7 +143,7 @@ function Criteria({ id, analysis, review, onQuote }: CriteriaProps) {
   }
   const quoteByKey = () => {
     const { turns = [], quote } = criteria[current()] ?? {}
-    if (quote) onQuote(turns, quote)
+    if (quote) places.quote(turns, quote)
   }
   useKeys({
     c: () => focus(focused() < 0 ? current() : (focused() + 1) % criteria.length),
@@ -137,35 +154,35 @@ function Criteria({ id, analysis, review, onQuote }: CriteriaProps) {
   if (criteria.length === 0) return null
   // Questions that come later would move what is read.
   if (isPending) return <Skeleton height={criteria.length * 140} />
-  const asked = new Map(data?.rubric?.criteria.map((one) => [one.id, one]))
+  const rubric = new Map(data?.rubric?.criteria.map((one) => [one.id, one]))
   return (
     <ol ref={list} className={classes.criteria} aria-label="Criteria">
       {criteria.map((criterion) => {
         const { id, result, rationale, turns, quote } = criterion
         const own = ruled[id]
-        const { name = id, question } = asked.get(id) ?? {}
+        const { name = id, question } = rubric.get(id) ?? {}
         return (
           <li key={id} tabIndex={-1} aria-label={name} className={classes.criterion}>
-            <div className={classes.head}>
+            <Group justify="space-between" align="flex-start" wrap="nowrap" gap={12} w="100%">
               <h3 dir="auto">{name}</h3>
               <Ruling name={name} own={own} onRule={(verdict) => rule(criterion, verdict)} />
-            </div>
+            </Group>
             {question && (
               <p dir="auto" className={classes.question}>
                 {question}
               </p>
             )}
-            <p className={classes.verdicts}>
+            <Group component="p" gap="4px 12px">
               <Verdict result={own ?? result} />
               {own && (
-                <span className={classes.model}>
+                <Group component="span" gap={6} className="cb-dimmed">
                   Model: <Verdict result={result} />
-                </span>
+                </Group>
               )}
-            </p>
+            </Group>
             {rationale && <p dir="auto">{rationale}</p>}
             {quote ? (
-              <Quote turns={turns} quote={quote} onQuote={onQuote} />
+              <Quote turns={turns} quote={quote} />
             ) : (
               <p className="cb-dimmed">No words of the call support an answer.</p>
             )}
@@ -192,7 +209,7 @@ function Ruling({ name, own, onRule }: RulingProps) {
   return (
     <fieldset className={classes.ruling} aria-label={`Your verdict on ${name}`}>
       {rulings.map(({ verdict, label, key }) => (
-        <Guarded key={verdict} right="change" label={own === verdict ? 'Take it back' : `${label} (${key})`}>
+        <Guarded key={verdict} right="change" label={own === verdict ? 'Clear verdict' : `${label} (${key})`}>
           <Button
             variant="default"
             size="compact-sm"
@@ -207,18 +224,54 @@ function Ruling({ name, own, onRule }: RulingProps) {
   )
 }
 
-interface QuoteProps extends Pick<CallAnalysisProps, 'onQuote'> {
-  turns: readonly number[]
-  quote: string
-}
-
-function Quote({ turns, quote, onQuote }: QuoteProps) {
+/** The words of the call that support an answer; they lead to their turn. */
+function Quote({ turns, quote }: { turns: readonly number[]; quote: string }) {
+  const { places } = useCallPage()
   if (!quote) return null
   return (
-    <button type="button" className={classes.quote} onClick={() => onQuote(turns, quote)}>
+    <button type="button" className={classes.quote} onClick={() => places.quote(turns, quote)}>
       <IconCornerDownRight size={14} aria-hidden />
       <span className="cb-hidden">Show in the transcript: </span>
       <q dir="auto">{quote}</q>
     </button>
+  )
+}
+
+/** All that the API has of a call: its thirteen fields, its details, and its analysis. */
+export function RawCall() {
+  const { id: project } = useProject()
+  const { call, details } = useCallPage()
+  const { data: analysis, isPending, error, refetch } = useQuery(callAnalysisQuery(project, call.id))
+  const whole = useMemo(() => ({ ...call, details, analysis }), [call, details, analysis])
+  const json = useMemo(() => JSON.stringify(whole, null, 2), [whole])
+  const download = () => {
+    const url = URL.createObjectURL(new Blob([`${json}\n`], { type: 'application/json' }))
+    const link = document.createElement('a')
+    link.href = url
+    link.download = `${call.id.replace(/[^A-Za-z0-9._-]/g, '-')}.json`
+    link.click()
+    URL.revokeObjectURL(url)
+  }
+  if (isPending) return <Skeleton height={240} />
+  return (
+    <>
+      {error && !analysis && (
+        <Problem
+          error={error}
+          title="The analysis could not be loaded, and is missing here"
+          onRetry={() => void refetch()}
+        />
+      )}
+      <Group gap={8} my={12}>
+        <CopyButton value={json} label="Copy JSON" withText />
+        <Button variant="default" size="xs" leftSection={<IconDownload size={14} />} onClick={download}>
+          Download
+        </Button>
+        <span className="cb-dimmed">{asBytes(new Blob([json]).size)}</span>
+      </Group>
+      <section className={classes.raw} aria-label="The call as JSON">
+        <JsonTree value={whole} depth={3} />
+      </section>
+    </>
   )
 }

@@ -1,71 +1,336 @@
+import { Box, Button, Group } from '@mantine/core'
 import { IconChevronRight } from '@tabler/icons-react'
-import type { Call, CallDetails } from '../../../../calls/schemas.ts'
+import { useQuery } from '@tanstack/react-query'
+import { Fragment, lazy, type ReactNode, Suspense, useState } from 'react'
+import type { CallDetails } from '../../../../calls/schemas.ts'
+import type { QuestionOfCall } from '../../../../knowledge/questions/questions-of-call.ts'
+import { read, unwrap } from '../../api.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
+import {
+  asBytes,
+  asDecimal,
+  asDollars,
+  asDuration,
+  asMilliseconds,
+  counted,
+} from '../../components/figures.ts'
+import { Instant } from '../../components/instant.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
+import { PageLink } from '../../components/links.tsx'
+import { Mono } from '../../components/mono.tsx'
+import { Facts } from '../../components/page.tsx'
+import { useFormatNumber } from '../../components/phone-number.ts'
+import { asPhrase } from '../../components/phrase.ts'
+import { useDates } from '../../components/use-dates.ts'
+import { questionKeys } from '../../query-keys.ts'
+import { useProject } from '../../session.ts'
+import { CallerLink, isWholeNumber } from '../callers/caller-link.tsx'
 import classes from './call.module.css'
-import { CallFacts } from './call-facts.tsx'
-import { CallVerdict, CallWords } from './call-review.tsx'
+import { CallNotes, CallVerdict } from './call-head.tsx'
+import { Duration, RunningDuration, Unknown } from './call-line.tsx'
+import { useCallPage } from './call-page.ts'
 import { personsNumber } from './call-title.ts'
+import { Evaluation, LiveBadge } from './evaluation.tsx'
+import { valueLabel } from './filter-labels.ts'
 import { CallHolds } from './holds.tsx'
-import { MarkedText } from './marked-text.tsx'
-import { OtherCalls } from './other-calls.tsx'
-import { RetrievalSection } from './retrieval-section.tsx'
-import type { Rail } from './use-rail.ts'
+import { medianParts, partLabels } from './latency.ts'
+import { asRedacted, MarkedText } from './marked-text.tsx'
+import { LatencyBar } from './turn-latency.tsx'
 
-interface CallRailProps {
-  call: Call
-  details: CallDetails | undefined
-  rail: Rail
-  /** What the transcript's search finds in the summary. */
-  summaryRanges: readonly [number, number][]
-}
+const RetrievalList = lazy(() => import('./retrieval-list.tsx'))
+
+const othersShown = 6
+const freshForMs = 30_000
 
 /**
  * What is known of a call, and what people say of it. Beside the conversation all of it is shown; above it the verdict and
  * the summary, and the rest once it is opened.
  */
-export function CallRail({ call, details, rail, summaryRanges }: CallRailProps) {
-  const { isBeside, isOpen, focus, toggle } = rail
+export function CallRail() {
+  const { call, details, rail, search } = useCallPage()
+  const { isBeside, isOpen, toggle } = rail
   const number = personsNumber(call, details?.direction)
   return (
     <aside id="call-facts" className={classes.rail} aria-label="Facts">
-      {details && (
-        <CallVerdict call={call} details={details} isOnOneLine={!isBeside}>
-          {!isBeside && (
-            <button type="button" className={classes.unfold} aria-expanded={isOpen} onClick={toggle}>
-              All details
-              <IconChevronRight size={14} aria-hidden />
-            </button>
-          )}
-        </CallVerdict>
-      )}
+      <CallVerdict isOnOneLine={!isBeside}>
+        {!isBeside && (
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-xs"
+            className={classes.unfold}
+            rightSection={<IconChevronRight size={14} aria-hidden />}
+            aria-expanded={isOpen}
+            onClick={toggle}
+          >
+            All details
+          </Button>
+        )}
+      </CallVerdict>
+      {details && <CallNotes />}
       <CallHolds id={call.id} />
       {call.summary && (
         <p
           className={classes.summary}
-          data-whole={isOpen || summaryRanges.length > 0 || undefined}
+          data-whole={isOpen || search.summaryRanges.length > 0 || undefined}
           dir="auto"
         >
-          <MarkedText text={call.summary} ranges={summaryRanges} />
+          <MarkedText text={call.summary} ranges={search.summaryRanges} />
         </p>
       )}
       {isOpen && (
         <>
-          {details && <CallWords call={call} details={details} focus={focus} />}
-          <RetrievalSection id={call.id} />
-          <CallFacts call={call} details={details} />
+          <Retrieval id={call.id} />
+          <CallFacts />
           {details?.metadata && (
-            <section className={classes.railPart} aria-label="Metadata">
-              <h3>
+            <Box component="section" mt={16} aria-label="Metadata">
+              <Group component="h3" justify="space-between" fz={12}>
                 Metadata
                 <CopyButton value={() => JSON.stringify(details.metadata, null, 2)} label="Copy metadata" />
-              </h3>
+              </Group>
               <JsonTree value={details.metadata} depth={2} />
-            </section>
+            </Box>
           )}
           {number !== null && <OtherCalls id={call.id} number={number} />}
         </>
       )}
     </aside>
+  )
+}
+
+const directions = { inbound: 'Inbound', outbound: 'Outbound', web: 'Web' }
+
+/** All that is known about a call besides what was said. */
+function CallFacts() {
+  const { call, details } = useCallPage()
+  const { agent, direction, source, redacted, recording } = details ?? {}
+  const isLive = call.status === 'live'
+  const facts = {
+    Duration: isLive ? <RunningDuration since={call.createdAt} /> : <Duration seconds={call.duration} />,
+    Started: <Instant at={call.createdAt} as="absolute" />,
+    From: <PhoneNumber value={call.callerNumber} label="Copy caller’s number" />,
+    To: <PhoneNumber value={call.calledNumber} label="Copy called number" />,
+    Direction: direction && directions[direction],
+    Agent: agent && (
+      <Group component="span" gap={8} wrap="nowrap">
+        <span className="cb-truncate" dir="auto" title={agent.id}>
+          {agent.name || agent.id}
+        </span>
+        {agent.version && (
+          <span className="cb-truncate cb-dimmed" title={agent.version}>
+            {agent.version}
+          </span>
+        )}
+      </Group>
+    ),
+    Source: source && valueLabel('source', source),
+    'End reason': call.endedReason ? (
+      asPhrase(call.endedReason)
+    ) : (
+      <span className="cb-dimmed">{isLive ? 'Not yet' : 'None'}</span>
+    ),
+    Engaged: isLive && !call.isEngaged ? <Unknown>Not known yet</Unknown> : call.isEngaged ? 'Yes' : 'No',
+    Cost: details && costOf(details),
+    Latency: details && latencyOf(details),
+    Redacted: redacted && asRedacted(redacted),
+    Recording: recording?.state === 'kept' && recordingWords(recording),
+    Status: isLive ? 'Live' : 'Completed',
+    'Last change': <Instant at={call.updatedAt} />,
+    ID: (
+      <Group component="span" gap={4} wrap="nowrap">
+        <Mono truncate>{call.id}</Mono>
+        <CopyButton value={call.id} label="Copy call id" />
+      </Group>
+    ),
+  }
+  return (
+    <div className={classes.facts}>
+      <Facts of={facts} />
+    </div>
+  )
+}
+
+function PhoneNumber({ value, label }: { value: string | null; label: string }) {
+  const formatNumber = useFormatNumber()
+  if (value === null) return <span className="cb-dimmed">Unknown</span>
+  return (
+    <Group component="span" gap={4} wrap="nowrap">
+      <span className="cb-figure cb-truncate">
+        {isWholeNumber(value) ? (
+          <CallerLink number={value}>{formatNumber(value)}</CallerLink>
+        ) : (
+          formatNumber(value)
+        )}
+      </span>
+      <CopyButton value={value} label={label} />
+    </Group>
+  )
+}
+
+/** The median of the call's turns, and of each part; null if neither is known. */
+function latencyOf({ latencyMs, timeline }: CallDetails): ReactNode {
+  const parts = medianParts(timeline)
+  if (latencyMs === null && parts.length === 0) return null
+  return (
+    <span className={classes.latency} title="Medians of this call's turns">
+      {latencyMs !== null && <span className="cb-figure">{asMilliseconds(latencyMs)}</span>}
+      <LatencyBar parts={parts} totalMs={latencyMs} />
+      {parts.map(({ part, ms }) => (
+        <Fragment key={part}>
+          <span className="cb-dimmed">{partLabels[part]}</span>
+          <span className="cb-figure">{asMilliseconds(ms)}</span>
+        </Fragment>
+      ))}
+    </span>
+  )
+}
+
+function recordingWords({ durationSeconds, channels, bytes }: CallDetails['recording']): string {
+  return [
+    durationSeconds !== null && asDuration(durationSeconds),
+    channels === 1 ? 'one channel' : channels && `${channels} channels`,
+    bytes !== null && asBytes(bytes),
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+const kindWords: Record<string, string> = { llm: 'model', stt: 'transcription', tts: 'voice' }
+
+/** What a call cost and, folded below it, of what and for what; null if neither is known. */
+function costOf({ costUsd, costParts, usage }: CallDetails): ReactNode {
+  if (costUsd === null && !costParts && !usage) return null
+  const cost = <span className="cb-figure">{costUsd === null ? 'Not known' : asDollars(costUsd)}</span>
+  const lines = [partWords(costParts ?? []), ...(usage ?? []).map(usageWords)].filter((line) => line !== '')
+  if (lines.length === 0) return cost
+  return (
+    <details className={classes.cost}>
+      <summary>{cost}</summary>
+      {lines.map((line) => (
+        <p key={line} dir="auto">
+          {line}
+        </p>
+      ))}
+    </details>
+  )
+}
+
+/** `model 0.021 · voice 0.014`: in dollars, the parts of a kind together. */
+function partWords(parts: NonNullable<CallDetails['costParts']>): string {
+  const sums = new Map<string, number>()
+  for (const { kind = 'other', usd } of parts) sums.set(kind, (sums.get(kind) ?? 0) + usd)
+  return [...sums]
+    .filter(([, usd]) => usd > 0)
+    .map(([kind, usd]) => `${kindWords[kind] ?? kind} ${asDecimal(usd, 4)}`)
+    .join(' · ')
+}
+
+/** `gpt-4o: 4,200 tokens in, 3,000 of them cached, 310 out` */
+function usageWords(used: NonNullable<CallDetails['usage']>[number]): string {
+  const { inputTokens, cachedTokens, outputTokens, characters, seconds } = used
+  const words = [
+    inputTokens && `${counted(inputTokens, 'token')} in`,
+    cachedTokens && `${asDecimal(cachedTokens)} of them cached`,
+    outputTokens && `${counted(outputTokens, 'token')} out`,
+    characters && counted(characters, 'character'),
+    seconds && `${asDecimal(seconds)} s`,
+  ].filter(Boolean)
+  const name = used.model ?? used.provider ?? kindWords[used.kind]
+  return words.length === 0 ? '' : `${name}: ${words.join(', ')}`
+}
+
+interface FoldProps {
+  /** The line that is always shown. */
+  title: string
+  className?: string | undefined
+  /** Rendered once it is open. */
+  children: () => ReactNode
+}
+
+/** A part of the rail that begins folded. */
+function Fold({ title, className = '', children }: FoldProps) {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <details
+      className={`${classes.folded} ${className}`}
+      onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}
+    >
+      <summary className={classes.foldedLine}>
+        <IconChevronRight size={14} className={classes.foldedChevron} aria-hidden />
+        {title}
+      </summary>
+      {isOpen && children()}
+    </details>
+  )
+}
+
+/** What the agent asked the project's knowledge during the call, folded: how much it lacked is seen at once. */
+function Retrieval({ id }: { id: string }) {
+  const { id: project, of } = useProject()
+  const { data } = useQuery({
+    // A key of questions, which change with a mark.
+    queryKey: questionKeys.ofCall(project, id),
+    queryFn: ({ signal }) => unwrap(of.questions.calls({ call: id }).get({ fetch: { signal } })),
+  })
+  if (!data || data.data.length === 0) return null
+  const questions = data.data.map((question) => ({ ...question, isGap: leftGap(question, data.gapCoverage) }))
+  const gaps = questions.filter(({ isGap }) => isGap).length
+  const title = `Knowledge: ${counted(questions.length, 'question')}`
+  return (
+    <Fold title={gaps > 0 ? `${title}, ${counted(gaps, 'gap')}` : title}>
+      {() => (
+        <Suspense>
+          <RetrievalList call={id} questions={questions} />
+        </Suspense>
+      )}
+    </Fold>
+  )
+}
+
+/** Whether what was found during the call left a gap, or a person says so. */
+function leftGap({ mark, coverage, passages }: QuestionOfCall, gapCoverage: number): boolean {
+  if (mark !== null) return mark === 'not_answered'
+  return passages.length === 0 || (coverage !== null && coverage < gapCoverage)
+}
+
+/** The newest calls of the same number, folded: how many there are is seen at once. */
+function OtherCalls({ id, number }: { id: string; number: string }) {
+  const { id: project, of } = useProject()
+  const dates = useDates()
+  const { data } = useQuery({
+    ...read(of.calls, { number, limit: String(othersShown) }),
+    staleTime: freshForMs,
+    // The filter takes no others, such as `anonymous`.
+    enabled: /\d/.test(number),
+  })
+  const others = data?.data.filter((row) => row.id !== id) ?? []
+  const count = data?.total ? Math.max(others.length, data.total - 1) : others.length
+  if (others.length === 0) return null
+  return (
+    <Fold title={`${counted(count, 'other call')} of this number`} className={classes.others}>
+      {() => (
+        <>
+          <ul>
+            {others.slice(0, othersShown - 1).map((row) => (
+              <li key={row.id}>
+                <PageLink
+                  to="/p/$project/calls/$call"
+                  params={{ project, call: row.id }}
+                  // The moment and the queue are those of this call.
+                  search={(search) => ({ ...search, tab: undefined, t: undefined, set: undefined })}
+                  resetScroll={false}
+                  inherit
+                >
+                  {dates.moment(row.createdAt)}
+                </PageLink>
+                <Duration seconds={row.duration} />
+                {row.status === 'live' ? <LiveBadge /> : <Evaluation value={row.evaluation} />}
+              </li>
+            ))}
+          </ul>
+          <CallerLink number={number}>All calls and data of this person</CallerLink>
+        </>
+      )}
+    </Fold>
   )
 }

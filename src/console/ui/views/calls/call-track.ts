@@ -1,6 +1,7 @@
 import { type TalkTimeline, talkTimelineOf, turnStarts } from '../../../../calls/reading/talk-timeline.ts'
 import type { Call, TimelineEntry } from '../../../../calls/schemas.ts'
 import type { Line } from './conversation.ts'
+import { runsOf } from './waveform.ts'
 
 export const columns = 480
 /** Shorter pauses are part of a conversation. */
@@ -55,6 +56,13 @@ export function trackOf(
   return { total, isTimed, talk, starts, marks, errors, silences: isTimed ? silencesIn(talk, total) : [] }
 }
 
+/** The track of a recording. Without times of turns, what is not sound has no place in it. */
+export function trackOfSound(track: CallTrack, seconds: number): CallTrack {
+  if (track.isTimed) return track
+  const marks = { tool: [], failed: [], retrieval: [], interruption: [], transfer: [] }
+  return { ...track, isTimed: true, total: seconds, starts: [], marks, errors: [], silences: [] }
+}
+
 /** The turn at a position: the last that has begun, or the first. */
 export function turnAt({ starts }: CallTrack, position: number): number {
   return Math.max(
@@ -79,14 +87,6 @@ export function nextAfter<Place>(
 }
 
 function silencesIn({ user, assistant }: TalkTimeline, total: number): [number, number][] {
-  const silences: [number, number][] = []
   const isSilent = [...user].map((level, at) => level === '0' && assistant[at] === '0')
-  let from = 0
-  for (let at = 0; at <= isSilent.length; at++) {
-    if (isSilent[at]) continue
-    const [start, end] = [(from / columns) * total, (at / columns) * total]
-    if (end - start >= silenceSecondsMin) silences.push([start, end])
-    from = at + 1
-  }
-  return silences
+  return runsOf(isSilent, total, silenceSecondsMin)
 }

@@ -1,4 +1,4 @@
-import { Button, Skeleton } from '@mantine/core'
+import { Box, Button, Skeleton } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
@@ -35,14 +35,13 @@ function CallPanel({ id }: { id: string }) {
   const call = isGone ? undefined : data
   const details = useQuery(callDetailsQuery(project.id, id))
   const panel = useRef<HTMLElement>(null)
-  const direction = details.data?.direction
   const isPage = useSearch({ from: '/p/$project/calls/$call' }).view === 'page'
   const rail = useRail(panel)
   const [width, setWidth] = useCallWidth()
   const dates = useDates()
   const formatNumber = useFormatNumber()
   useDocumentTitle(
-    `${call ? `${callTitle(call, direction, formatNumber)}, ${dates.moment(call.createdAt)}` : `Call ${id}`} · Callbook`,
+    `${call ? `${callTitle(call, details.data?.direction, formatNumber)}, ${dates.moment(call.createdAt)}` : `Call ${id}`} · Callbook`,
   )
   useEffect(() => {
     // The panel covers the list and what was focused there.
@@ -59,7 +58,7 @@ function CallPanel({ id }: { id: string }) {
       tabIndex={-1}
     >
       {!isPage && <WidthHandle panel={panel} onWidth={setWidth} />}
-      <CallBar id={id} call={call} direction={direction} rail={rail} isPage={isPage} />
+      <CallBar call={call} details={details.data} rail={rail} isPage={isPage} />
       {isGone ? (
         <NoSuchCall />
       ) : call && (details.data || details.failureCount > 0) ? (
@@ -112,7 +111,7 @@ function NoSuchCall() {
 /** As tall as what comes: the verdict or the timeline, and the first turns. */
 function CallSkeleton() {
   return (
-    <div className={classes.loading} aria-busy="true" role="status" aria-label="Loading the call">
+    <Box px={20} aria-busy="true" role="status" aria-label="Loading the call">
       <Skeleton height={56} mt={8} />
       <Skeleton height={12} width={240} my={32} />
       {[72, 48, 64, 40, 60].map((width, at) => (
@@ -125,6 +124,6 @@ function CallSkeleton() {
           radius={10}
         />
       ))}
-    </div>
+    </Box>
   )
 }

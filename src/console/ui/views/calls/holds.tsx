@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, TextInput } from '@mantine/core'
+import { Box, Button, Group, SegmentedControl, Stack, TextInput } from '@mantine/core'
 import { IconLock } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { CallerRecord } from '../../../../calls/keeping/callers.ts'
@@ -6,14 +6,12 @@ import type { HoldRecord } from '../../../../calls/keeping/holds.ts'
 import { read } from '../../api.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { useConfirm, useShow } from '../../components/dialogs.tsx'
-import { IconButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { Loaded } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { QueryTable } from '../../components/table.tsx'
 import { callKeys, settingsKeys } from '../../query-keys.ts'
 import { useProject, useRefusal } from '../../session.ts'
-import classes from './holds.module.css'
 
 /** The legal holds on a call. Viewers are not told. */
 export function useHolds(id: string): HoldRecord[] {
@@ -28,25 +26,24 @@ export function CallHolds({ id }: { id: string }) {
   const holds = useHolds(id)
   if (holds.length === 0) return null
   return (
-    <ul className={`${classes.holds} ${classes.ofCall}`}>
+    <Stack component="ul" gap={4} mt={0} mb={8} p={0}>
       {holds.map((hold) => (
-        <li key={hold.id}>
+        <Group key={hold.id} component="li" gap={8} wrap="nowrap" mih={28}>
           <IconLock size={14} aria-hidden />
-          <p dir="auto">
+          <Box component="p" flex={1} dir="auto">
             {hold.number === null ? 'On hold' : 'Number on hold'}: {hold.reason}
-          </p>
+          </Box>
           {isOwner && hold.callId === id && <LiftButton hold={hold} size="compact-xs" />}
-        </li>
+        </Group>
       ))}
-    </ul>
+    </Stack>
   )
 }
 
-/** A button for owners that puts a call on hold. */
-export function HoldButton({ id }: { id: string }) {
+/** Asks an owner for the reason to put a call on hold. */
+export function useAskForHold(id: string) {
   const show = useShow()
-  if (useRefusal('manage') !== null) return null
-  const ask = () =>
+  return () =>
     show({
       title: 'Put this call on hold',
       content: (close) => (
@@ -55,7 +52,6 @@ export function HoldButton({ id }: { id: string }) {
         </HoldForm>
       ),
     })
-  return <IconButton icon={IconLock} label="Put on hold" onClick={ask} />
 }
 
 /** Calls and numbers that must not be deleted: list, set, lift. */
@@ -63,7 +59,7 @@ export function HoldsPanel() {
   const holds = useQuery(read(useProject().of.holds))
   return (
     <Panel title="Legal holds">
-      <div className="cb-stack">
+      <Stack gap={16}>
         <p className="cb-dimmed">
           A call on hold cannot be deleted by a person, an erasure by number, or retention.
         </p>
@@ -83,7 +79,7 @@ export function HoldsPanel() {
           ]}
         />
         <HoldForm />
-      </div>
+      </Stack>
     </Panel>
   )
 }
@@ -97,28 +93,28 @@ export function CallerHolds({ caller: { id, number } }: { caller: CallerRecord }
       <Loaded query={useQuery(read(of.callers({ caller: id }).holds))} what="The holds">
         {({ data }) =>
           data.length > 0 ? (
-            <ul className={classes.holds}>
+            <Stack component="ul" gap={8} m={0} p={0}>
               {data.map((hold) => (
-                <li key={hold.id}>
-                  <p>
+                <Group key={hold.id} component="li" gap={12} wrap="nowrap" align="flex-start">
+                  <Box component="p" flex={1} miw={0} style={{ overflowWrap: 'anywhere' }}>
                     <span dir="auto">{hold.reason}</span>
                     <br />
                     <span className="cb-dimmed">
                       Since <Instant at={hold.createdAt} as="day" />{' '}
                       {hold.createdBy && `by ${hold.createdBy}`}
                     </span>
-                  </p>
+                  </Box>
                   {isOwner && <LiftButton hold={hold} />}
-                </li>
+                </Group>
               ))}
-            </ul>
+            </Stack>
           ) : (
-            <div className="cb-stack">
+            <Stack gap={16}>
               <p className="cb-dimmed">
                 Not on hold. A hold keeps all calls of this number from being deleted, also later ones.
               </p>
               {isOwner && <HoldForm on={{ number }} />}
-            </div>
+            </Stack>
           )
         }
       </Loaded>

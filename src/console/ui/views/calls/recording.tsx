@@ -1,25 +1,53 @@
 import { Button } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { CallRecording } from '../../../../calls/schemas.ts'
-import { api, unwrap } from '../../api.ts'
+import { queryOptions } from '@tanstack/react-query'
+import type { CallDetails } from '../../../../calls/schemas.ts'
+import { useAct } from '../../components/acts.ts'
 import { Guarded } from '../../components/guarded.tsx'
+import { sayNotDone } from '../../components/say-not-done.ts'
+import { callKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import classes from './call.module.css'
+import { useCallPage } from './call-page.ts'
 import { callDetailsQuery } from './call-queries.ts'
+import { readWaveform } from './waveform.ts'
+
+const peaksAgainMs = 2_000
+
+/** What plays of a call: what is kept here, or else what the platform keeps. The page may play from https only. */
+export function playablePath(project: string, id: string, details: CallDetails | undefined): string | null {
+  if (details?.recording.state === 'kept') return recordingPath(project, id)
+  return details?.recordingUrl?.startsWith('https:') ? details.recordingUrl : null
+}
+
+/** The waveform of a recording, soon after it was kept. Null until then, and if it has none. */
+export function peaksQuery(project: string, id: string, keptAt: string | null) {
+  return queryOptions({
+    queryKey: callKeys.peaks(project, id, keptAt),
+    queryFn: async ({ signal }) => {
+      const answer = await fetch(`${recordingPath(project, id)}/peaks`, { signal })
+      if (!answer.ok) throw new Error(`The waveform could not be loaded: ${answer.status}`)
+      if (answer.status === 204) return { isComputed: false, waveform: null }
+      return { isComputed: true, waveform: readWaveform(await answer.arrayBuffer()) }
+    },
+    refetchInterval: ({ state }) => (state.data?.isComputed === false ? peaksAgainMs : false),
+    staleTime: ({ state }) => (state.data?.isComputed ? Number.POSITIVE_INFINITY : 0),
+    select: ({ waveform }) => waveform,
+  })
+}
+
+/** A range of it may be asked for. */
+function recordingPath(project: string, id: string): string {
+  return `/console/api/projects/${project}/calls/${encodeURIComponent(id)}/recording`
+}
 
 /** Why the service keeps no recording of the call, if it should. */
-export function RecordingState({
-  id,
-  recording: { state, reason },
-  url,
-}: {
-  /** The call's. */
-  id: string
-  recording: CallRecording
-  /** Where the platform keeps it. */
-  url: string | null
-}) {
+export function RecordingState() {
+  const { call, details } = useCallPage()
+  if (!details) return null
+  const {
+    recording: { state, reason },
+    recordingUrl: url,
+  } = details
   // The page's security policy lets it play from https only.
   if (state === 'none' && url?.startsWith('http:')) {
     return (
@@ -38,22 +66,26 @@ export function RecordingState({
   }
   return (
     <p className={`cb-dimmed ${classes.recording}`}>
-      {texts[state]} {reason} {state === 'failed' && <TryAgain id={id} />}
+      {texts[state]} {reason} {state === 'failed' && <TryAgain id={call.id} />}
     </p>
   )
 }
 
 function TryAgain({ id }: { id: string }) {
-  const { id: project } = useProject()
-  const queryClient = useQueryClient()
-  const { mutate, isPending } = useMutation({
-    mutationFn: () => unwrap(api.projects({ project }).calls({ id }).recording.fetch.post({})),
-    onSuccess: () => queryClient.invalidateQueries(callDetailsQuery(project, id)),
-    onError: (failure) => notifications.show({ color: 'red', message: String(failure.message) }),
+  const { id: project, of } = useProject()
+  const { mutate, isPending } = useAct({
+    send: () => of.calls({ id }).recording.fetch.post({}),
+    changes: callDetailsQuery(project, id),
   })
+  const onError = (error: unknown) => sayNotDone('The recording was not fetched', error)
   return (
     <Guarded right="change">
-      <Button variant="default" size="compact-xs" loading={isPending} onClick={() => mutate()}>
+      <Button
+        variant="default"
+        size="compact-xs"
+        loading={isPending}
+        onClick={() => mutate(undefined, { onError })}
+      >
         Try again
       </Button>
     </Guarded>

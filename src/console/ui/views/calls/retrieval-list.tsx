@@ -1,55 +1,54 @@
+import { Group, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import type { QuestionOfCall, QuestionsOfCall } from '../../../../knowledge/questions/questions-of-call.ts'
+import type { QuestionOfCall } from '../../../../knowledge/questions/questions-of-call.ts'
 import { asPercent } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
 import { KeepButton } from '../questions/keep-button.tsx'
 import { PassageList } from '../questions/passage-list.tsx'
 import { useMark } from '../questions/question-queries.ts'
-import { leftGap } from './left-gap.ts'
-import classes from './retrieval.module.css'
+import classes from './call.module.css'
+
+interface Question extends QuestionOfCall {
+  /** Whether what was found did not answer it. */
+  isGap: boolean
+}
+
+interface RetrievalListProps {
+  call: string
+  questions: readonly Question[]
+}
 
 /** Each question of a call with the passages that the agent got, and a way to say that they are wrong. */
-export default function RetrievalList({ call, data, gapCoverage }: QuestionsOfCall & { call: string }) {
+export default function RetrievalList({ call, questions }: RetrievalListProps) {
   return (
-    <ol className={classes.questions} aria-label="Questions to knowledge">
-      {data.map((question) => (
-        <Question
-          key={`${question.at} ${question.id}`}
-          call={call}
-          question={question}
-          gapCoverage={gapCoverage}
-        />
+    <Stack component="ol" gap={16} mt={8} mb={16} p={0} aria-label="Questions to knowledge">
+      {questions.map((question) => (
+        <QuestionItem key={`${question.at} ${question.id}`} call={call} question={question} />
       ))}
-    </ol>
+    </Stack>
   )
 }
 
-interface QuestionProps {
-  call: string
-  question: QuestionOfCall
-  gapCoverage: number
-}
-
-function Question({ call, question, gapCoverage }: QuestionProps) {
+function QuestionItem({ call, question }: { call: string; question: Question }) {
   const { id: project } = useProject()
   const navigate = useNavigate()
   const mark = useMark()
-  const { id, query, at, coverage, passages, reads, isGolden } = question
-  const isGap = leftGap(question, gapCoverage)
+  const { id, query, at, coverage, passages, reads, isGolden, isGap } = question
   const correct = (item: string) => {
     mark.mutate({ id, mark: 'not_answered' })
-    void navigate({ to: '/p/$project/knowledge/$item', params: { project, item }, search: { tab: 'edit' } })
+    void navigate({ ...to.item(item), search: { tab: 'edit' } })
   }
   const first = passages.find(({ item }) => item !== null)?.item ?? null
   return (
-    <li>
-      <p dir="auto" className={classes.query}>
+    <Stack component="li" gap={8} pl={12} className={classes.question}>
+      <Text size="sm" fw={500} dir="auto">
         {query}
-      </p>
-      <p className={classes.facts}>
+      </Text>
+      <Group component="p" gap="4px 12px" fz={12} className="cb-dimmed">
         {isGap ? (
           <StatusBadge tone="warning">Gap</StatusBadge>
         ) : (
@@ -57,7 +56,7 @@ function Question({ call, question, gapCoverage }: QuestionProps) {
         )}
         {coverage !== null && <span>{asPercent(coverage)} covered</span>}
         <Instant at={at} as="moment" />
-      </p>
+      </Group>
       <PassageList project={project} passages={passages} askedAt={at} />
       {reads.length > 0 && (
         <p>
@@ -65,14 +64,14 @@ function Question({ call, question, gapCoverage }: QuestionProps) {
           {reads.map((item, place) => (
             <span key={item.id}>
               {place > 0 && ', '}
-              <PageLink to="/p/$project/knowledge/$item" params={{ project, item: item.id }} inherit>
+              <PageLink {...to.item(item.id)} inherit>
                 <bdi>{item.name}</bdi>
               </PageLink>
             </span>
           ))}
         </p>
       )}
-      <div className="cb-row">
+      <Group gap={8}>
         <KeepButton
           question={{ query, callId: call, item: first }}
           title="Which item should have answered?"
@@ -85,7 +84,7 @@ function Question({ call, question, gapCoverage }: QuestionProps) {
         <PageLink to="/p/$project/playground" params={{ project }} search={{ q: query }} size="sm">
           Try it
         </PageLink>
-      </div>
-    </li>
+      </Group>
+    </Stack>
   )
 }

@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core'
 import {
   IconAlertTriangleFilled,
   IconArrowForwardUp,
@@ -12,9 +13,8 @@ import { CopyButton } from '../../components/copy-button.tsx'
 import { asCount, asMilliseconds, asMoment } from '../../components/figures.ts'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { useProject } from '../../session.ts'
-import type { RetrievedItem } from './retrieved.ts'
-import { type Step, secondsOf, stepName } from './step.ts'
+import { to } from '../../components/to.ts'
+import { type RetrievedItem, type Step, secondsOf, stepName } from './step.ts'
 import classes from './transcript.module.css'
 
 const stepsShown = 200
@@ -77,11 +77,11 @@ function StepLine({ step }: { step: Step }) {
 }
 
 function StepTitle({ step }: { step: Step }) {
-  const { kind, atSeconds, failure, retrieved } = step
+  const { atSeconds, failure } = step
   const took = secondsOf(step)
   return (
     <>
-      <StepIcon kind={kind} hasFailed={failure !== null} hasRetrieved={retrieved.length > 0} />
+      <StepIcon {...step} />
       <span className={classes.stepsTitle}>
         {stepName(step)}
         {failure !== null && ' failed'}
@@ -92,31 +92,22 @@ function StepTitle({ step }: { step: Step }) {
   )
 }
 
-function StepIcon({
-  kind,
-  hasFailed,
-  hasRetrieved,
-}: {
-  kind: Step['kind']
-  hasFailed: boolean
-  hasRetrieved: boolean
-}) {
-  if (hasFailed) return <IconAlertTriangleFilled size={14} aria-hidden />
-  if (hasRetrieved) return <IconBook2 size={14} aria-hidden />
+function StepIcon({ kind, failure, retrieved }: Step) {
+  if (failure !== null) return <IconAlertTriangleFilled size={14} aria-hidden />
+  if (retrieved.length > 0) return <IconBook2 size={14} aria-hidden />
   const Icon = { tool: IconTool, transfer: IconArrowForwardUp, other: IconPoint }[kind]
   return <Icon size={14} aria-hidden />
 }
 
 /** The knowledge items in a tool's answer. */
 function RetrievedItems({ items }: { items: readonly RetrievedItem[] }) {
-  const project = useProject()
   return (
     <p className={classes.retrieved}>
       Retrieved:{' '}
       {items.slice(0, itemsShown).map(({ id, name }, at) => (
         <span key={id}>
           {at > 0 && ', '}
-          <PageLink to="/p/$project/knowledge/$item" params={{ project: project.id, item: id }} inherit>
+          <PageLink {...to.item(id)} inherit>
             <bdi>{name ?? id}</bdi>
           </PageLink>
         </span>
@@ -131,10 +122,10 @@ function StepText({ label, entry }: { label: string; entry: TimelineEntry }) {
   const json = useMemo(() => jsonOf(text), [text])
   return (
     <section className={classes.stepText} aria-label={label}>
-      <header>
+      <Group component="header" gap={8} className="cb-dimmed">
         {label} <At seconds={entry.atSeconds} />
         <CopyButton value={text} label={`Copy what it ${label.toLowerCase()}`} />
-      </header>
+      </Group>
       {json === undefined ? <pre dir="auto">{text}</pre> : <JsonTree value={json} depth={3} />}
     </section>
   )

@@ -20,8 +20,6 @@ const longStepShare = 0.1
 interface TimelineStripProps extends DrawingProps {
   label: string
   position: number
-  /** The last position that can be chosen. */
-  end: number
   /** The position now, which the shown one may lag behind. */
   now: () => number
   onSeek: (position: number) => void
@@ -31,22 +29,22 @@ interface TimelineStripProps extends DrawingProps {
 
 /** A call in time, as a slider: who speaks, what happened, and one playhead over all of it. */
 export function TimelineStrip(props: TimelineStripProps) {
-  const { label, position, end, now, onSeek, onPick, ...drawing } = props
+  const { label, position, now, onSeek, onPick, ...drawing } = props
   const { total, isTimed } = drawing.track
   const [hovered, setHovered] = useState<number | null>(null)
   const at = (event: PointerEvent<HTMLElement>) => {
     const { left, width } = event.currentTarget.getBoundingClientRect()
-    return Math.max(0, Math.min(end, ((event.clientX - left) / width) * total))
+    return Math.max(0, Math.min(1, (event.clientX - left) / width)) * total
   }
   const onKey = (event: KeyboardEvent) => {
-    const target = keyTarget(event.key, { position: now(), end, isTimed })
+    const target = keyTarget(event.key, { position: now(), end: total, isTimed })
     if (target === null) return
     event.preventDefault()
     onSeek(target)
   }
   const words = isTimed
-    ? `${asMoment(position)} of ${asMoment(end)}`
-    : `${Math.round((position / end) * 100)}% of the call`
+    ? `${asMoment(position)} of ${asMoment(total)}`
+    : `${Math.round((position / total) * 100)}% of the call`
   return (
     <div
       role="slider"
@@ -54,7 +52,7 @@ export function TimelineStrip(props: TimelineStripProps) {
       className={classes.strip}
       aria-label={label}
       aria-valuemin={0}
-      aria-valuemax={isTimed ? Math.round(end) : 1}
+      aria-valuemax={isTimed ? Math.round(total) : 1}
       aria-valuenow={isTimed ? Math.round(position) : position}
       aria-valuetext={words}
       onKeyDown={onKey}

@@ -1,33 +1,35 @@
-import { ActionIcon, Kbd, TextInput } from '@mantine/core'
-import { IconChevronDown, IconChevronUp, IconMessageOff, IconPrinter, IconSearch } from '@tabler/icons-react'
+import { Kbd, TextInput } from '@mantine/core'
+import { IconChevronDown, IconChevronUp, IconMessageOff, IconSearch } from '@tabler/icons-react'
 import {
   type KeyboardEvent,
   type MouseEvent,
   type RefObject,
+  useDeferredValue,
   useEffect,
   useLayoutEffect,
   useMemo,
   useRef,
   useState,
 } from 'react'
-import type { Call, CallDetails } from '../../../../calls/schemas.ts'
+import { flushSync } from 'react-dom'
 import { closestTarget, isPlain } from '../../components/clicks.ts'
-import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
-import { asCount, counted } from '../../components/figures.ts'
+import { asCount, asMoment, counted } from '../../components/figures.ts'
+import { IconButton } from '../../components/icon-button.tsx'
 import { useRefusal } from '../../session.ts'
-import { callText } from './call-text.ts'
+import { useCopyLink } from './call-links.ts'
+import { useCallPage } from './call-page.ts'
+import { turnAt } from './call-track.ts'
+import { useClock } from './clock.ts'
 import type { Line } from './conversation.ts'
-import { PrintedTurns } from './printed-turns.tsx'
 import { useReview } from './review-queries.ts'
-import { useSlowLatency } from './slow-latency.ts'
+import { stepNames } from './step.ts'
 import { Steps } from './steps.tsx'
 import classes from './transcript.module.css'
+import { useSlowLatency } from './turn-latency.tsx'
 import { TurnLine } from './turn-line.tsx'
 import { rangesByTurn } from './turn-matches.ts'
-import { type Target, type TargetLine, VirtualTurns, WholeTurns } from './turns.tsx'
-import { useIsPrinting } from './use-is-printing.ts'
-import type { TurnSearch } from './use-turn-search.ts'
+import { VirtualTurns, WholeTurns } from './turns.tsx'
 
 /** Shorter transcripts are rendered whole, which is faster and lets the browser's own search work. */
 const wholeUpTo = 200
@@ -35,46 +37,20 @@ const wholeUpTo = 200
 const wholeUpToWhileOpen = 1_000
 const nearEndPx = 80
 
-interface TranscriptProps {
-  call: Call
-  details: CallDetails | undefined
-  lines: readonly Line[]
-  /** The element that scrolls. */
-  panel: RefObject<HTMLElement | null>
-  search: TurnSearch
-  target: Target | null
-  /** The line that the timeline leads to. */
-  shownLine: TargetLine | null
-  /** The turn of the recording that is heard. */
-  heard: number | null
-  /** Makes the address name a turn. */
-  onTarget: (turn: number) => void
-}
-
 /** The conversation: the caller on one side, the agent on the other, what tools did in between. */
-export function Transcript(props: TranscriptProps) {
-  const { call, details, lines, panel, search, target, shownLine, heard, onTarget } = props
+export function Transcript() {
+  const { call, details, lines, panel, search, places } = useCallPage()
   const { transcript, status } = call
-  const { mutate: review } = useReview(call.id)
   const flagged = new Set(details?.review?.flaggedTurns)
   const isReadOnly = useRefusal('change') !== null
   const ranges = useMemo(() => rangesByTurn(search.matches ?? []), [search.matches])
   const current = search.matches?.[search.position]
+  const heard = useDeferredValue(useHeard())
   const isPrinting = useIsPrinting()
   const slowFromMs = useSlowLatency(lines.some((line) => 'turn' in line && line.latency !== null))
   const [opensWhole] = useState(lines.length <= wholeUpTo)
+  const onClick = useTurnClicks(flagged, isReadOnly)
   useFollowedEnd(panel, status === 'live' ? lines.length : null)
-  const onClick = (event: MouseEvent) => {
-    const line = lines[Number(closestTarget(event, '[data-index]')?.dataset.index)]
-    if (!line || !('turn' in line)) return
-    if (closestTarget(event, 'a') && isPlain(event)) {
-      event.preventDefault()
-      onTarget(line.index)
-    } else if (closestTarget(event, '[aria-pressed]') && !isReadOnly) {
-      const turns = [line.index]
-      review(flagged.has(line.index) ? { unflagTurns: turns } : { flagTurns: turns })
-    }
-  }
 
   if (lines.length === 0) {
     return (
@@ -83,22 +59,17 @@ export function Transcript(props: TranscriptProps) {
       </Empty>
     )
   }
-  const turns = {
-    lines,
-    delegated: { onClick },
-    target,
-    shownLine,
-    heard,
-    found: current,
-    foundJump: search.jump,
-    itemOf: (line: Line, index: number) => ({
+  const itemOf = (line: Line, index: number) => {
+    const turn = 'turn' in line ? line : null
+    const isHeard = (turn && turn.index === heard) || undefined
+    return {
       'data-index': index,
-      'data-role': 'turn' in line ? line.turn.role : undefined,
-      'data-target': ('turn' in line && line.index === target?.turn) || undefined,
-      'data-shown': index === shownLine?.line || undefined,
-      'data-heard': ('turn' in line && line.index === heard) || undefined,
-      'aria-current': ('turn' in line && line.index === heard) || undefined,
-      'data-flagged': ('turn' in line && flagged.has(line.index)) || undefined,
+      'data-role': turn?.turn.role,
+      'data-target': (turn && turn.index === places.target?.turn) || undefined,
+      'data-shown': index === places.line?.line || undefined,
+      'data-heard': isHeard,
+      'aria-current': isHeard,
+      'data-flagged': (turn && flagged.has(turn.index)) || undefined,
       className: classes.turn,
       children:
         'turn' in line ? (
@@ -114,52 +85,52 @@ export function Transcript(props: TranscriptProps) {
         ) : (
           <Steps steps={line.steps} />
         ),
-    }),
+    }
   }
+  const Turns = lines.length <= (opensWhole ? wholeUpToWhileOpen : wholeUpTo) ? WholeTurns : VirtualTurns
   return (
     <>
       {isPrinting && <PrintedTurns lines={lines} />}
-      {lines.length <= (opensWhole ? wholeUpToWhileOpen : wholeUpTo) ? (
-        <WholeTurns {...turns} />
-      ) : (
-        <VirtualTurns {...turns} />
-      )}
+      <Turns itemOf={itemOf} heard={heard} delegated={{ onClick }} />
       {status === 'live' && <p className={classes.turnsLive}>The call goes on…</p>}
     </>
   )
 }
 
-/** Searches the transcript, and takes it elsewhere. */
-export function TranscriptTools({
-  call,
-  details,
-  search,
-}: Pick<TranscriptProps, 'call' | 'details' | 'search'>) {
-  return (
-    <TranscriptSearch search={search}>
-      <CopyButton value={() => callText(call, details)} label="Copy as text" />
-      <PrintButton />
-    </TranscriptSearch>
+/** The turn under the playhead; null before it has moved. */
+function useHeard(): number | null {
+  const { clock, track } = useCallPage()
+  return useClock(clock, ({ position }) =>
+    position() > 0 && track.starts.length > 0 ? turnAt(track, position()) : null,
   )
 }
 
-function PrintButton() {
-  return (
-    <ActionIcon
-      data-hint="Print"
-      variant="subtle"
-      color="gray"
-      size={28}
-      aria-label="Print"
-      onClick={() => window.print()}
-    >
-      <IconPrinter size={16} />
-    </ActionIcon>
-  )
+/** The links and buttons of all turns. */
+function useTurnClicks(flagged: ReadonlySet<number>, isReadOnly: boolean) {
+  const { call, lines, sound, clock, places } = useCallPage()
+  const { mutate: review } = useReview(call.id)
+  const copyLink = useCopyLink()
+  return (event: MouseEvent) => {
+    const line = lines[Number(closestTarget(event, '[data-index]')?.dataset.index)]
+    if (!line || !('turn' in line)) return
+    const { index, atSeconds } = line
+    const link = closestTarget(event, 'a')
+    if (link && isPlain(event)) {
+      event.preventDefault()
+      if (link.dataset.copy !== undefined) return copyLink({ turn: index })
+      if (!sound || atSeconds === null) return places.nameTurn(index)
+      // The address then names the moment. Naming the turn as well would keep the browser from playing at once.
+      clock.seek(atSeconds)
+      clock.play()
+    } else if (closestTarget(event, '[aria-pressed]') && !isReadOnly) {
+      review(flagged.has(index) ? { unflagTurns: [index] } : { flagTurns: [index] })
+    }
+  }
 }
 
-function TranscriptSearch({ search, children }: { search: TurnSearch; children: React.ReactNode }) {
-  const { query, onQuery, matches, summaryRanges, position, onPosition } = search
+/** Searches the transcript. */
+export function TranscriptTools() {
+  const { query, onQuery, matches, summaryRanges, position, onPosition } = useCallPage().search
   const isFound = matches !== null && matches.length > 0
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && isFound) onPosition(position + (event.shiftKey ? -1 : 1))
@@ -198,26 +169,18 @@ function TranscriptSearch({ search, children }: { search: TurnSearch; children: 
                 ? 'In the summary'
                 : 'Not found'}
           </span>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            size={28}
-            aria-label="Previous match"
-            disabled={!isFound}
+          <IconButton
+            icon={IconChevronUp}
+            label="Previous match"
+            isDisabled={!isFound}
             onClick={() => onPosition(position - 1)}
-          >
-            <IconChevronUp size={16} />
-          </ActionIcon>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            size={28}
-            aria-label="Next match"
-            disabled={!isFound}
+          />
+          <IconButton
+            icon={IconChevronDown}
+            label="Next match"
+            isDisabled={!isFound}
             onClick={() => onPosition(position + 1)}
-          >
-            <IconChevronDown size={16} />
-          </ActionIcon>
+          />
         </>
       )}
       {isFound && (
@@ -225,7 +188,6 @@ function TranscriptSearch({ search, children }: { search: TurnSearch; children: 
           {counted(matches.length, 'match', 'matches')}. Enter goes to the next.
         </span>
       )}
-      {children}
     </search>
   )
 }
@@ -249,4 +211,41 @@ function useFollowedEnd(panel: RefObject<HTMLElement | null>, turns: number | nu
     const frame = requestAnimationFrame(() => panel.current?.scrollTo({ top: panel.current.scrollHeight }))
     return () => cancelAnimationFrame(frame)
   }, [panel, turns])
+}
+
+/** Whether the page is being printed. What it renders then is there before the first sheet is laid out. */
+function useIsPrinting(): boolean {
+  const [isPrinting, setIsPrinting] = useState(false)
+  useEffect(() => {
+    const begin = () => flushSync(() => setIsPrinting(true))
+    const end = () => setIsPrinting(false)
+    window.addEventListener('beforeprint', begin)
+    window.addEventListener('afterprint', end)
+    return () => {
+      window.removeEventListener('beforeprint', begin)
+      window.removeEventListener('afterprint', end)
+    }
+  }, [])
+  return isPrinting
+}
+
+/** The whole conversation for printing, as text only, since ten thousand turns may be laid out at once. */
+function PrintedTurns({ lines }: { lines: readonly Line[] }) {
+  return (
+    <ol className={classes.printed} aria-label="Whole conversation">
+      {Object.entries(lines).map(([place, line]) =>
+        'turn' in line ? (
+          <li key={place}>
+            <strong>{line.turn.role === 'user' ? 'Caller' : 'Agent'}</strong>
+            {line.atSeconds !== null && <span className={classes.at}>{asMoment(line.atSeconds)}</span>}
+            <p dir="auto">{line.turn.content}</p>
+          </li>
+        ) : (
+          <li key={place} className="cb-dimmed">
+            {stepNames(line.steps).join(', ')}
+          </li>
+        ),
+      )}
+    </ol>
+  )
 }

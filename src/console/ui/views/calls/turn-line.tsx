@@ -1,10 +1,10 @@
 import { IconFlag, IconFlagFilled, IconLink } from '@tabler/icons-react'
 import { Guarded } from '../../components/guarded.tsx'
+import { hashOfTurn } from './call-links.ts'
 import type { SpokenLine } from './conversation.ts'
 import { MarkedText } from './marked-text.tsx'
 import { At } from './steps.tsx'
 import classes from './transcript.module.css'
-import { hashOfTurn } from './turn-hash.ts'
 import { TurnLatency } from './turn-latency.tsx'
 import type { TurnMatch } from './turn-matches.ts'
 
@@ -28,7 +28,7 @@ export function TurnLine(props: TurnLineProps) {
   const flag = (
     <button
       type="button"
-      className={classes.turnFlag}
+      className={classes.turnButton}
       aria-label="Flag this turn"
       title={isReadOnly ? undefined : isFlagged ? 'Remove the flag' : 'Flag this turn'}
       aria-pressed={isFlagged}
@@ -45,16 +45,22 @@ export function TurnLine(props: TurnLineProps) {
         </p>
         <span className={classes.turnSide}>
           <span className={isFirstOfRun ? classes.turnSpeaker : 'cb-hidden'}>{speaker}</span>
-          <a
-            href={`#${hashOfTurn(index)}`}
-            className={classes.turnLink}
-            aria-label={atSeconds === null ? 'Link to this turn' : undefined}
-            title="Link to this turn"
-          >
-            {atSeconds === null ? <IconLink size={14} aria-hidden /> : <At seconds={atSeconds} />}
-          </a>
+          {atSeconds !== null && (
+            <a href={`#${hashOfTurn(index)}`} className={classes.turnLink} title="Go to this turn">
+              <At seconds={atSeconds} />
+            </a>
+          )}
           {isInterrupted && <span className={classes.interrupted}>Interrupted</span>}
           {isReadOnly ? <Guarded right="change">{flag}</Guarded> : flag}
+          <a
+            href={`#${hashOfTurn(index)}`}
+            className={classes.turnButton}
+            data-copy
+            aria-label="Copy link to this turn"
+            title="Copy link to this turn"
+          >
+            <IconLink size={14} aria-hidden />
+          </a>
         </span>
       </div>
     </>

@@ -20,7 +20,7 @@ export function findInTurns(turns: readonly Turn[], query: string): TurnMatch[] 
   const phrase = query.trim().slice(0, queryCharsMax)
   if (!phrase) return []
   const whole = matchesOf(turns, [phrase])
-  const words = phrase.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  const words = phrase.match(/[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*/gu) ?? []
   return whole.length > 0 || words.length < 2 ? whole : matchesOf(turns, words)
 }
 

@@ -8,44 +8,26 @@ import {
   useRef,
   useState,
 } from 'react'
+import { useCallPage } from './call-page.ts'
 import type { Line } from './conversation.ts'
 import classes from './transcript.module.css'
-import type { TurnMatch } from './turn-matches.ts'
 import { useTopWithin } from './use-top-within.ts'
 
 const turnPx = 44
 
-/** The turn in the URL; `jump` counts how often it was requested. */
-export interface Target {
-  turn: number
-  jump: number
-}
-
-/** A line of the transcript; `jump` counts as above. */
-export interface TargetLine {
-  line: number
-  jump: number
-}
-
 interface TurnsProps {
-  lines: readonly Line[]
   itemOf: (line: Line, index: number) => ComponentProps<'li'>
-  /** The current match, which is scrolled to, as is the target. */
-  found: TurnMatch | undefined
-  /** Counts how often a match was requested. */
-  foundJump: number
-  target: Target | null
-  shownLine: TargetLine | null
-  /** The turn that is heard, which the list follows. */
+  /** The turn under the playhead, which the list follows. */
   heard: number | null
   /** What the list does for the buttons and links within. */
   delegated: Pick<ComponentProps<'ol'>, 'onClick'>
 }
 
 /** Renders all turns. */
-export function WholeTurns({ lines, itemOf, delegated, ...shown }: TurnsProps) {
+export function WholeTurns({ itemOf, heard, delegated }: TurnsProps) {
+  const { lines } = useCallPage()
   const list = useRef<HTMLOListElement>(null)
-  useScrollToTurn({ lines, ...shown }, list, (at, isFollowed) =>
+  useScrollToTurn(heard, list, (at, isFollowed) =>
     list.current?.children[at]?.scrollIntoView({ block: isFollowed ? 'nearest' : 'center' }),
   )
   return (
@@ -58,7 +40,8 @@ export function WholeTurns({ lines, itemOf, delegated, ...shown }: TurnsProps) {
 }
 
 /** Renders only the visible turns. */
-export function VirtualTurns({ lines, itemOf, delegated, ...shown }: TurnsProps) {
+export function VirtualTurns({ itemOf, heard, delegated }: TurnsProps) {
+  const { lines } = useCallPage()
   const list = useRef<HTMLOListElement>(null)
   /** The element that scrolls. */
   const [panel, setPanel] = useState<HTMLElement | null>(null)
@@ -74,7 +57,7 @@ export function VirtualTurns({ lines, itemOf, delegated, ...shown }: TurnsProps)
     scrollPaddingStart: 110,
   })
   useScrollToTurn(
-    { lines, ...shown },
+    heard,
     list,
     panel && ((at, isFollowed) => virtual.scrollToIndex(at, { align: isFollowed ? 'auto' : 'center' })),
   )
@@ -105,19 +88,17 @@ export function VirtualTurns({ lines, itemOf, delegated, ...shown }: TurnsProps)
   )
 }
 
-/** Scrolls to the current match, and to the turn in the URL. @param scrollTo null while the list cannot scroll yet */
+/**
+ * Scrolls to the current match, to the turn in the address, to a line that the timeline leads to, and along with the
+ * playhead. @param scrollTo null while the list cannot scroll yet
+ */
 function useScrollToTurn(
-  {
-    lines,
-    found,
-    foundJump,
-    target,
-    shownLine,
-    heard,
-  }: Pick<TurnsProps, 'lines' | 'found' | 'foundJump' | 'target' | 'shownLine' | 'heard'>,
+  heard: number | null,
   list: RefObject<HTMLElement | null>,
   scrollTo: ((index: number, isFollowed: boolean) => void) | null,
 ): void {
+  const { lines, search, places } = useCallPage()
+  const placeOf = (turn: number) => lines.findIndex((line) => 'turn' in line && line.index === turn)
   const reveal = useEffectEvent((turn: number, isMatch: boolean) => {
     // The match itself, where it is rendered: its turn may be longer than the screen.
     const match = isMatch ? list.current?.querySelector('mark[data-current]') : null
@@ -125,30 +106,31 @@ function useScrollToTurn(
     const at = placeOf(turn)
     if (at >= 0) scrollTo?.(at, false)
   })
-  const placeOf = (turn: number) => lines.findIndex((line) => 'turn' in line && line.index === turn)
   const isReady = scrollTo !== null
   // Also when the same match or turn is requested again, but not when a live call grows.
-  const { turn: foundTurn, start } = found ?? {}
+  const { turn: foundTurn, start } = search.matches?.[search.position] ?? {}
   useEffect(() => {
-    if (isReady && foundTurn !== undefined && start !== undefined && foundJump >= 0) reveal(foundTurn, true)
-  }, [isReady, foundTurn, start, foundJump])
-  const { turn, jump } = target ?? {}
+    if (isReady && foundTurn !== undefined && start !== undefined && search.jump >= 0) reveal(foundTurn, true)
+  }, [isReady, foundTurn, start, search.jump])
+  const { turn, jump } = places.target ?? {}
   useEffect(() => {
     if (isReady && turn !== undefined && jump !== undefined) reveal(turn, false)
   }, [isReady, turn, jump])
-  const { line: shown, jump: shownJump } = shownLine ?? {}
-  const reach = useEffectEvent((line: number) => scrollTo?.(line, false))
+  const { line, jump: lineJump } = places.line ?? {}
+  const reach = useEffectEvent((place: number) => scrollTo?.(place, false))
   useEffect(() => {
-    if (isReady && shown !== undefined && shownJump !== undefined) reach(shown)
-  }, [isReady, shown, shownJump])
+    if (isReady && line !== undefined && lineJump !== undefined) reach(line)
+  }, [isReady, line, lineJump])
   const before = useRef<number | null>(null)
   const follow = useEffectEvent((next: number) => {
     const last = before.current
     before.current = next
-    // A reader who has scrolled away is left there, until another part is played.
+    // What was searched for and the turn in the address go first.
+    if (last === null && (foundTurn ?? turn) !== undefined) return
     const isNext = last !== null && Math.abs(next - last) === 1
+    // A reader who has scrolled away is left there, until another part is played.
     if (!isNext || isInView(list.current?.querySelector(`[data-index="${placeOf(last)}"]`)))
-      scrollTo?.(placeOf(next), true)
+      scrollTo?.(placeOf(next), isNext)
   })
   useEffect(() => {
     if (isReady && heard !== null) follow(heard)

@@ -1,6 +1,5 @@
 import { useLocalStorage } from '@mantine/hooks'
 import { type RefObject, useLayoutEffect, useState } from 'react'
-import { useRefusal } from '../../session.ts'
 import { useKeys } from './use-keys.ts'
 
 /** From this width on, facts stand beside the conversation. */
@@ -14,33 +13,21 @@ export interface Rail {
   isBeside: boolean
   isOpen: boolean
   toggle: () => void
-  /** The field that asked for the rail to open. */
-  focus: 'labels' | 'note' | null
 }
 
-/** Whether the facts are open: remembered for wide panels, where they begin open, and for narrow ones. */
+/** Whether the facts are open. Beside the conversation that is remembered; above it, where they push it away, it is not. */
 export function useRail(panel: RefObject<HTMLElement | null>): Rail {
   const isWide = useIsWide(panel)
-  const [isOpenBeside, setIsOpenBeside] = useStored('callbook-call-rail', true)
-  const [isOpenAbove, setIsOpenAbove] = useStored('callbook-call-details', false)
-  const [focus, setFocus] = useState<Rail['focus']>(null)
+  const [isOpenBeside, setIsOpenBeside] = useLocalStorage({
+    key: 'callbook-call-rail',
+    defaultValue: true,
+    getInitialValueInEffect: false,
+  })
+  const [isOpenAbove, setIsOpenAbove] = useState(false)
   const isOpen = isWide ? isOpenBeside : isOpenAbove
-  const setIsOpen = isWide ? setIsOpenBeside : setIsOpenAbove
-  const openAt = (field: Rail['focus']) => () => {
-    setFocus(field)
-    setIsOpen(true)
-  }
-  const toggle = () => {
-    setFocus(null)
-    setIsOpen(!isOpen)
-  }
-  const mayWrite = useRefusal('change') === null
-  useKeys({ i: toggle, ...(mayWrite && !isOpen && { l: openAt('labels'), n: openAt('note') }) })
-  return { isWide, isBeside: isWide && isOpen, isOpen, toggle, focus }
-}
-
-function useStored(key: string, defaultValue: boolean) {
-  return useLocalStorage({ key, defaultValue, getInitialValueInEffect: false })
+  const toggle = () => (isWide ? setIsOpenBeside : setIsOpenAbove)(!isOpen)
+  useKeys({ i: toggle })
+  return { isWide, isBeside: isWide && isOpen, isOpen, toggle }
 }
 
 function useIsWide(panel: RefObject<HTMLElement | null>): boolean {

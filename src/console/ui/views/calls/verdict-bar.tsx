@@ -2,7 +2,7 @@ import { Kbd, UnstyledButton } from '@mantine/core'
 import { IconArrowBackUp, IconCheck, IconCircleCheck, IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import { type ReactNode, useRef } from 'react'
+import { useRef } from 'react'
 import type { ReviewChange } from '../../../../calls/review/schemas.ts'
 import { asCount } from '../../components/figures.ts'
 import { useProject, useRefusal } from '../../session.ts'
@@ -57,59 +57,38 @@ function Verdicts({
     setJudged(judged.slice(0, judged.lastIndexOf(last)))
     openCall(last)
   }
-  const verdicts = {
-    s: () => void judge({ evaluation: 'success' }),
-    d: () => void judge({ evaluation: 'fail' }),
-    r: () => void judge({ reviewed: true }),
-  }
-  useKeys({ b: goBack, ...(refusal === null ? verdicts : {}) })
-  const part = { refusal }
+  const isFirst = last === undefined && openPrevious === null
+  const verdicts = [
+    { letter: 'S', label: 'Success', icon: IconCheck, act: () => void judge({ evaluation: 'success' }) },
+    { letter: 'D', label: 'Failed', icon: IconX, act: () => void judge({ evaluation: 'fail' }) },
+    { letter: 'R', label: 'Reviewed', icon: IconCircleCheck, act: () => void judge({ reviewed: true }) },
+  ].map((verdict) => ({ ...verdict, refusal }))
+  const back = { letter: 'B', label: 'Back', icon: IconArrowBackUp, act: goBack }
+  const buttons = [...verdicts, { ...back, refusal: isFirst ? 'This is the first call.' : null }]
+  useKeys(
+    Object.fromEntries(
+      buttons.filter((one) => one.refusal === null).map(({ letter, act }) => [letter.toLowerCase(), act]),
+    ),
+  )
   return (
     <section className={classes.verdicts} aria-label="Queue">
       <Progress reviewed={queue?.reviewed} calls={queue?.calls} />
       <div className={classes.keys}>
-        <Verdict {...part} letter="S" label="Success" icon={<IconCheck size={14} />} onClick={verdicts.s} />
-        <Verdict {...part} letter="D" label="Failed" icon={<IconX size={14} />} onClick={verdicts.d} />
-        <Verdict
-          {...part}
-          letter="R"
-          label="Reviewed"
-          icon={<IconCircleCheck size={14} />}
-          onClick={verdicts.r}
-        />
-        <Verdict
-          refusal={last === undefined && openPrevious === null ? 'This is the first call.' : null}
-          letter="B"
-          label="Back"
-          icon={<IconArrowBackUp size={14} />}
-          onClick={goBack}
-        />
+        {buttons.map(({ letter, label, icon: Icon, act, refusal: reason }) => (
+          <UnstyledButton
+            key={letter}
+            className={classes.verdict}
+            aria-disabled={reason !== null}
+            data-hint={reason ?? undefined}
+            onClick={reason === null ? act : undefined}
+          >
+            <Icon size={14} />
+            {label}
+            <Kbd size="xs">{letter}</Kbd>
+          </UnstyledButton>
+        ))}
       </div>
     </section>
-  )
-}
-
-interface VerdictProps {
-  letter: string
-  label: string
-  icon: ReactNode
-  /** Why it cannot be used; null when it can. */
-  refusal: string | null
-  onClick: () => void
-}
-
-function Verdict({ letter, label, icon, refusal, onClick }: VerdictProps) {
-  return (
-    <UnstyledButton
-      className={classes.verdict}
-      aria-disabled={refusal !== null}
-      data-hint={refusal ?? undefined}
-      onClick={refusal === null ? onClick : undefined}
-    >
-      {icon}
-      {label}
-      <Kbd size="xs">{letter}</Kbd>
-    </UnstyledButton>
   )
 }
 

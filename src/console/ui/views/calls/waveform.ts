@@ -30,16 +30,23 @@ export function readWaveform(bytes: ArrayBuffer): Waveform | null {
 
 /** When nobody speaks, as seconds from and to, the shorter pauses left out. */
 export function silencesOf({ lanes, seconds }: Waveform): [from: number, to: number][] {
-  const columns = lanes[0]?.length ?? 0
-  const silences: [number, number][] = []
+  const columns = Array.from({ length: lanes[0]?.length ?? 0 }, (_, at) =>
+    lanes.every((lane) => (lane[at] ?? 0) < silentBelow),
+  )
+  return runsOf(columns, seconds, silenceSecondsMin)
+}
+
+/** The runs of columns of equal time that are true, as seconds from and to, if they are this long. */
+export function runsOf(columns: readonly boolean[], seconds: number, secondsMin: number) {
+  const runs: [from: number, to: number][] = []
   let from = 0
-  for (let at = 0; at <= columns; at++) {
-    if (at < columns && lanes.every((lane) => (lane[at] ?? 0) < silentBelow)) continue
-    const [start, end] = [(from / columns) * seconds, (at / columns) * seconds]
-    if (end - start >= silenceSecondsMin) silences.push([start, end])
+  for (let at = 0; at <= columns.length; at++) {
+    if (columns[at]) continue
+    const [start, end] = [(from / columns.length) * seconds, (at / columns.length) * seconds]
+    if (end - start >= secondsMin) runs.push([start, end])
     from = at + 1
   }
-  return silences
+  return runs
 }
 
 /** The path of a lane: its area above (`-1`) or below (`1`) a line. */

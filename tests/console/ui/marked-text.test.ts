@@ -1,11 +1,14 @@
 import { expect, test } from 'bun:test'
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
-import { asRedacted, RedactedText } from '../../../src/console/ui/views/calls/redacted-text.tsx'
+import { asRedacted, MarkedText } from '../../../src/console/ui/views/calls/marked-text.tsx'
 
 test('marks of redaction are drawn with their kind, and any other text stays', () => {
   const drawn = (text: string) =>
-    renderToStaticMarkup(createElement(RedactedText, { text })).replace(/<span[^>]*>(.*?)<\/span>/g, '‹$1›')
+    renderToStaticMarkup(createElement(MarkedText, { text, ranges: [] })).replace(
+      /<span[^>]*>(.*?)<\/span>/g,
+      '‹$1›',
+    )
   expect(drawn('It is [phone], or [email].')).toBe('It is ‹phone number›, or ‹email address›.')
   expect(drawn('[card][card]')).toBe('‹card number›‹card number›')
   expect(drawn('[name] and nothing')).toBe('[name] and nothing')
