@@ -39,6 +39,10 @@ test('turns have their times, and steps stand between them in order of time, how
   expect(drawn(timeline)).toBe('[first] a@1 b@2 [x y] c@5 [z]')
 })
 
+test('what has the time of a turn stands as it was sent: a tool before the reply that used it', () => {
+  expect(drawn([turn(0, 1), step('x', 2), turn(1, 2), step('y', 2), turn(2, 2)])).toBe('a@1 [x] b@2 [y] c@2')
+})
+
 test('a turn without a time stays where it is, and the first time of a turn counts', () => {
   expect(drawn([turn(0, 1), turn(2, 8), turn(2, 9), step('x', 4)])).toBe('a@1 b [x] c@8')
 })

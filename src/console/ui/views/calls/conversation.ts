@@ -20,11 +20,15 @@ interface StepsLine {
 export type Line = SpokenLine | StepsLine
 
 /**
- * The turns in order, and between them other events, by time. If no turn has a time, an event follows the turn that it
+ * The turns in order, and between them other events, by time, those of one time as they were sent. If no turn has a time, an event follows the turn that it
  * names, or else the last one. A tool's answer stands with its call.
  */
 export function linesOf(transcript: readonly Turn[], timeline: readonly TimelineEntry[]): Line[] {
   const entries = timeline.toSorted((a, b) => a.atSeconds - b.atSeconds)
+  const places = new Map<TimelineEntry | number, number>(entries.map((entry, place) => [entry, place]))
+  for (const [entry, place] of [...places].toReversed())
+    if (typeof entry === 'object' && entry.kind === 'turn' && entry.turn != null)
+      places.set(entry.turn, place)
   const times = turnTimes(transcript.length, timeline)
   const interrupted = new Set<number>()
   const latencies = new Map<number, TimelineEntry['latencyMs']>()
@@ -36,8 +40,14 @@ export function linesOf(transcript: readonly Turn[], timeline: readonly Timeline
   const stepsBefore = new Map<number, Step[]>()
   // Sorted by time, so that one pass over the turns finds the place of every step.
   let next = 0
+  const isBefore = (turn: number, { atSeconds, began, answer }: Step) => {
+    const time = times.get(turn) ?? 0
+    const entry = began ?? answer
+    const isFirst = entry === null || (places.get(turn) ?? 0) <= (places.get(entry) ?? 0)
+    return time < atSeconds || (time === atSeconds && isFirst)
+  }
   for (const step of stepsOf(entries.filter(({ kind }) => kind !== 'turn'))) {
-    while (next < transcript.length && (times.get(next) ?? 0) <= step.atSeconds) next++
+    while (next < transcript.length && isBefore(next, step)) next++
     const turn = (step.began ?? step.answer)?.turn
     const named = Math.min((turn ?? transcript.length) + 1, transcript.length)
     const place = times.size > 0 ? next : named
