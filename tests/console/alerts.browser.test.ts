@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { putCalls } from '../calls/put-calls.ts'
 import { sidewaysOverflow } from '../support/accessibility.ts'
+import { addFilter } from '../support/call-list.ts'
 import { startConsoleInBrowser } from '../support/console-page.ts'
 import { receiverEnv, startReceiver } from '../support/receiver.ts'
 import type { TestProject } from '../support/service.ts'
@@ -67,19 +68,20 @@ describe('alerts, in a browser', () => {
     }
   }
 
-  test('three clicks make an alert from a list, with its filters', async () => {
+  test('four clicks make an alert from a list, with its filters', async () => {
     const project = await projectWithCalls()
     const { page } = await tabs.show(
       `/p/${project.id}/calls?agentId=desk&evaluation=fail&date=yesterday&text=refund`,
       { person: set.owner },
     )
     const { click, count } = clicksOn()
-    await click(page.getByRole('link', { name: 'Alert me when …' }))
+    await click(page.getByRole('button', { name: 'More', exact: true }))
+    await click(page.getByRole('menuitem', { name: 'Alert me when …' }))
     await page.getByText('Proposed from the last 30 days').waitFor()
     await click(page.getByLabel(/^Webhook/))
     await click(page.getByRole('button', { name: 'Create alert' }))
     await page.getByText('Created the alert').waitFor()
-    expect(count()).toBe(3)
+    expect(count()).toBe(4)
     expect(await rulesOf(project)).toMatchObject([
       {
         name: 'Calls above 0',
@@ -134,7 +136,7 @@ describe('alerts, in a browser', () => {
     await page.getByText('It is above').click()
     await page.getByText('Would have fired twice').waitFor()
     expect(await page.locator('rect[data-state="alert"]').count()).toBe(2)
-    await page.getByRole('search').getByRole('button', { name: 'Duration' }).click()
+    await addFilter(page, 'Duration')
     await page.getByLabel('At least, in seconds').fill('50')
     await page.getByRole('button', { name: 'Apply' }).click()
     await page.getByRole('button', { name: 'Clear Duration' }).waitFor()

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Analysis, Rubric } from '../../src/analysis/schemas.ts'
+import { addFilter, openListMenu, saveView } from '../support/call-list.ts'
 import { startConsoleInBrowser } from '../support/console-page.ts'
 import { goodJudgement, type RecordedChat, startFakeChat } from '../support/fake-chat.ts'
 import type { TestProject } from '../support/service.ts'
@@ -442,15 +443,14 @@ describe('the analysis of calls, in a browser', () => {
     verdicts = { price: { result: 'fail' } }
     await analyzed('fails')
     await tab.open(`/p/${project.id}/calls`)
-    await page.getByRole('button', { name: 'More' }).click()
-    await page.getByRole('button', { name: 'Named the price' }).click()
+    await addFilter(page, 'Named the price')
     await page.getByRole('menuitemcheckbox', { name: 'Failed' }).click()
     await page.keyboard.press('Escape')
     await page.getByText('1 call', { exact: true }).waitFor()
     expect(await page.locator('[data-call]').count()).toBe(1)
     expect(new URL(page.url()).searchParams.get('criterion.price')).toBe('fail')
-    await page.getByRole('button', { name: 'Export' }).click()
-    const href = await page.getByRole('menuitem', { name: /^JSONL/ }).getAttribute('href')
+    await openListMenu(page)
+    const href = await page.getByRole('menuitem', { name: /JSONL/ }).getAttribute('href')
     const file = await set.owner.fetch(href?.replace('/console/api', '') ?? '')
     expect(
       (await file.text())
@@ -459,14 +459,10 @@ describe('the analysis of calls, in a browser', () => {
         .map((line) => JSON.parse(line).id),
     ).toEqual(['fails'])
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'Views' }).click()
-    await page.getByLabel('Save these filters as').fill('Without a price')
-    await page.getByRole('button', { name: 'Save view' }).click()
-    await page.getByText('Saved the view').waitFor()
+    await saveView(page, 'Without a price')
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByText('2 calls', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Views' }).click()
-    await page.getByRole('button', { name: 'Without a price', exact: true }).click()
+    await page.getByRole('link', { name: 'Without a price', exact: true }).click()
     await page.getByRole('button', { name: 'Clear Named the price' }).waitFor()
     await tab.open(`/p/${project.id}/calls?criterion.price=maybe`)
     await page.getByText('“maybe” is not pass or fail or unknown').waitFor()

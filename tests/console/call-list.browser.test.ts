@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import type { Page } from 'playwright-core'
 import { putCalls, said } from '../calls/put-calls.ts'
+import { addFilter, openListMenu } from '../support/call-list.ts'
 import { type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -101,7 +103,7 @@ describe('the list of calls, in a browser', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('tab', { name: 'Transcript' }).waitFor()
     const after = await rowOf(page, 'call-1001').boundingBox()
-    expect([after?.y, after?.height]).toEqual([before?.y, before?.height])
+    expect(after?.y).toBe(before?.y)
     await page.keyboard.press('ArrowRight')
     await until(() => isInCall(page))
     await page.keyboard.press('Escape')
@@ -125,7 +127,7 @@ describe('the list of calls, in a browser', () => {
     await box.fill('"blue umbrella"')
     await page.getByText('No matching calls').waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).first().click()
-    await page.getByRole('button', { name: 'Evaluation' }).click()
+    await addFilter(page, 'Evaluation')
     await page.getByRole('menuitemcheckbox', { name: /Fail/ }).click()
     await page.getByRole('menuitemcheckbox', { name: /Unclear/ }).click()
     await page.waitForURL(/evaluation=fail&evaluation=unclear/)
@@ -139,7 +141,7 @@ describe('the list of calls, in a browser', () => {
     await page.getByText('“abc” is not a number').waitFor()
     await page.getByText('No matching calls').waitFor()
     await page.getByText('0 calls', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Clear Number' }).click()
+    await page.getByRole('button', { name: 'Remove it' }).click()
     await rowOf(page, 'call-1007').waitFor()
     await page.getByRole('button', { name: 'Clear Caller' }).click()
     await page.getByText('120 calls', { exact: true }).waitFor()
@@ -169,9 +171,164 @@ describe('the list of calls, in a browser', () => {
     await page.getByText('1 call labeled').waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollHeight > innerHeight)).toBe(false)
     await page.getByRole('button', { name: 'Close call' }).click()
-    await page.getByRole('button', { name: 'Display' }).click()
+    await openListMenu(page)
     await page.getByRole('menuitemcheckbox', { name: 'Labels' }).click()
     await rowOf(page, 'call-1007').getByText('rain').waitFor()
+  })
+
+  const summary =
+    'The caller wanted to move her delivery to Saturday, which the agent did after it had checked the address.'
+  const sideways = (page: Page) =>
+    page.locator('#calls-list').evaluate((list) => list.scrollWidth - list.clientWidth)
+
+  test('the summary has the room, nothing scrolls sideways, and beside an open call a row is two lines', async () => {
+    const other = await set.mintProject()
+    const many = Array.from({ length: 40 }, (_, at) => ({
+      id: `wide-${at}`,
+      status: 'completed' as const,
+      summary,
+      evaluation: 'success',
+      callerNumber: '+493055501234',
+      details: { agent: { id: 'desk', name: 'Front desk' } },
+      createdAt: new Date(Date.now() - (at + 1) * minuteMs).toISOString(),
+    }))
+    await putCalls(service.services, other.projectId, many)
+    const page = await openTab('calls', {}, other)
+    const cell = (name: string) => rowOf(page, 'wide-2').locator(`[data-cell="${name}"]`)
+    const boxOf = async (name: string) =>
+      (await cell(name).boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
+    for (const { width, height, least } of [
+      { width: 1_440, height: 900, least: 480 },
+      { width: 1_280, height: 800, least: 360 },
+      { width: 1_024, height: 768, least: 240 },
+    ]) {
+      await page.setViewportSize({ width, height })
+      await until(
+        async () => (await boxOf('summary')).width >= least,
+        `${least} px of summary at ${width} px`,
+      )
+      expect([width, await sideways(page), (await boxOf('summary')).height]).toEqual([width, 0, 34])
+    }
+    for (const width of [1_440, 1_280]) {
+      await page.setViewportSize({ width, height: 800 })
+      if (width === 1_440) await rowOf(page, 'wide-2').click()
+      await page.getByRole('button', { name: 'Close call' }).waitFor()
+      await until(async () => (await boxOf('summary')).y > (await boxOf('caller')).y, 'a second line')
+      expect((await boxOf('when')).y).toBe((await boxOf('caller')).y)
+      expect(await sideways(page)).toBe(0)
+      expect(await rowOf(page, 'wide-2').evaluate((row) => row.clientHeight)).toBeLessThan(60)
+    }
+  })
+
+  test('the other party is the caller, a summary keeps its beginning, and a silent call does not count up', async () => {
+    const other = await set.mintProject()
+    const createdAt = (minutes: number) => new Date(Date.now() - minutes * minuteMs).toISOString()
+    await putCalls(service.services, other.projectId, [
+      {
+        id: 'out',
+        status: 'completed',
+        callerNumber: '+15550100000',
+        calledNumber: '+493055501234',
+        summary: `ביקשה להעביר את המשלוח ליום שבת. ${'אחר כך שאלה על הכתובת. '.repeat(12)}`,
+        details: { direction: 'outbound' },
+        createdAt: createdAt(1),
+      },
+      { id: 'quiet', callerNumber: '+15557770001', createdAt: createdAt(100), ...said('Hello?') },
+    ])
+    await service.services.database.write.run(
+      sql`update calls set heard_at = created_at + 600000 where project_id = ${other.projectId} and id = 'quiet'`,
+    )
+    const page = await openTab('calls', {}, other)
+    const caller = rowOf(page, 'out').locator('[data-cell="caller"]')
+    await caller.getByText('+49 30 55501234').waitFor()
+    await caller.getByTitle('+493055501234 called from +15550100000').waitFor()
+    await rowOf(page, 'quiet').getByText('Silent').waitFor()
+    await rowOf(page, 'quiet').getByText('10:00', { exact: true }).waitFor()
+    const isSeen = await rowOf(page, 'out')
+      .locator('[data-cell="summary"]')
+      .evaluate((cell) => {
+        const [text] = [cell.querySelector('span')?.firstChild]
+        const range = document.createRange()
+        if (!text) return false
+        range.setStart(text, 0)
+        range.setEnd(text, 1)
+        const [first, whole] = [range.getBoundingClientRect(), cell.getBoundingClientRect()]
+        return first.left >= whole.left && first.right <= whole.right
+      })
+    expect(isSeen).toBe(true)
+  })
+
+  test('every column can be switched off, and a row still opens its call', async () => {
+    const page = await openTab('calls')
+    const columns = async () => (await page.getByRole('columnheader').allTextContents()).slice(1).join()
+    await rowOf(page, 'call-1003').waitFor()
+    const standard = await columns()
+    await page.getByRole('button', { name: 'More', exact: true }).hover()
+    await page.getByRole('tooltip').waitFor()
+    await openListMenu(page)
+    await page.getByRole('tooltip').waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    expect(standard).toBe('Time,Caller,Duration,Conversation,Evaluation,Review,Agent,Summary')
+    await openListMenu(page)
+    const names = standard.split(',')
+    for (const name of names.slice(0, -1)) await page.getByRole('menuitemcheckbox', { name }).click()
+    expect(await columns()).toBe('Summary')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('j')
+    await until(async () => (await focused(page)) === 'call-1000')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/call-1000$/)
+    await page.getByRole('button', { name: 'Close call' }).click()
+    await openListMenu(page)
+    await page.getByRole('menuitemcheckbox', { name: 'Summary' }).click()
+    // A list without columns would be none.
+    expect(await columns()).toBe(standard)
+  })
+
+  test('one menu searches filters and their values, and only what is set is a pill', async () => {
+    const page = await openTab('calls')
+    const search = page.getByRole('search')
+    const add = search.getByRole('button', { name: 'Filter', exact: true })
+    const pills = async () => (await search.getByRole('button').allTextContents()).filter(Boolean)
+    await rowOf(page, 'call-1000').waitFor()
+    expect(await pills()).toEqual(['Filter'])
+    await add.click()
+    await page.getByRole('searchbox', { name: 'Search filters and their values' }).fill('front')
+    await page.getByRole('menuitem', { name: 'Agent: Front desk' }).click()
+    await page.waitForURL(/agentId=ag_0/)
+    await search.getByRole('button', { name: 'Agent Front desk' }).waitFor()
+    await page.getByText('60 calls', { exact: true }).waitFor()
+
+    await addFilter(page, 'Evaluation')
+    // Also how many calls nobody has evaluated.
+    await page.getByRole('menuitemcheckbox', { name: 'Not evaluated 0' }).waitFor()
+    await page.getByRole('menuitemcheckbox', { name: /Unclear/ }).click()
+    await page.waitForURL(/evaluation=unclear/)
+    await page.keyboard.press('Escape')
+    await search.getByRole('button', { name: 'Evaluation Unclear' }).waitFor()
+    // One that is opened and not set leaves nothing behind, and the focus where it was.
+    await addFilter(page, 'Status')
+    await page.getByRole('menuitemradio', { name: 'Silent' }).waitFor()
+    await page.keyboard.press('Escape')
+    await search.getByRole('button', { name: 'Status' }).waitFor({ state: 'detached' })
+    expect(await add.evaluate((button) => button === document.activeElement)).toBe(true)
+
+    await page.goto(`${service.url}/console/p/${project.id}/calls?number=abc&order=length`)
+    await page
+      .getByText('Cannot be read: Number “abc” is not a number; Order “length” is not an order.')
+      .waitFor()
+    await page.getByRole('button', { name: 'Remove them' }).click()
+    await page.getByText('120 calls', { exact: true }).waitFor()
+  })
+
+  test('a viewer is not offered to review, and told why', async () => {
+    const viewer = await set.join(project, 'viewer')
+    const page = await openTab('calls', { person: viewer })
+    const review = page.getByRole('button', { name: 'Review', exact: true })
+    expect(await review.getAttribute('aria-disabled')).toBe('true')
+    await review.press('Enter')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    expect(await review.getAttribute('aria-description')).toContain('You are a viewer')
   })
 
   test('a call far down the list keeps its neighbours after a reload', async () => {
@@ -259,7 +416,7 @@ describe('the list of calls, in a browser', () => {
     )
     const page = await openTab('calls?text=b-2', {}, other)
     await rowOf(page, 'b-2').waitFor()
-    await page.getByRole('button', { name: 'Export' }).click()
+    await openListMenu(page)
     const downloading = page.waitForEvent('download')
     await page.getByRole('menuitem', { name: /JSONL/ }).click()
     const text = await new Response((await (await downloading).createReadStream()) as never).text()

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { putCalls } from '../calls/put-calls.ts'
 import { findings, sidewaysOverflow } from '../support/accessibility.ts'
+import { addFilter, openListMenu, saveView } from '../support/call-list.ts'
 import { startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -87,7 +88,7 @@ describe('charts of metrics, in a browser', () => {
     await page.getByRole('option', { name: 'Sum' }).click()
     await page.getByRole('combobox', { name: 'By' }).click()
     await page.getByRole('option', { name: 'Day' }).click()
-    await page.getByRole('button', { name: 'Agent', exact: true }).click()
+    await addFilter(page, 'Agent')
     await page.getByRole('menuitemcheckbox', { name: /^desk/ }).click()
     await page.keyboard.press('Escape')
     const wanted = { of: 'costUsd', show: 'sum', by: 'day', agentId: 'desk', date: 'last-14-days' }
@@ -122,7 +123,8 @@ describe('charts of metrics, in a browser', () => {
     const { page } = await tabs.show(`/p/${project.id}/calls?agentId=desk&date=last-7-days&order=duration`, {
       person: set.owner,
     })
-    await page.getByRole('link', { name: 'Chart these calls' }).click()
+    await openListMenu(page)
+    await page.getByRole('menuitem', { name: 'Chart these calls' }).click()
     await page.getByRole('heading', { name: 'Calls by day', level: 1 }).waitFor()
     await page.getByRole('link', { name: '3 calls', exact: true }).waitFor()
     expect(Object.fromEntries(search(page))).toEqual({ agentId: 'desk', date: 'last-7-days' })
@@ -156,10 +158,9 @@ describe('charts of metrics, in a browser', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Keep chart' }).click()
     await page.getByRole('button', { name: 'Delete chart' }).waitFor()
     expect(await sidewaysOverflow(page)).toEqual([])
-    // The list of views offers none of them.
+    // The list has no tab for it.
     await open(`/p/${project.id}/calls`)
-    await page.getByRole('button', { name: 'Views' }).click()
-    await page.getByLabel('Save these filters as').waitFor()
+    await page.locator('[data-call]').first().waitFor()
     expect(await page.getByText('Ours').count()).toBe(0)
   })
 
@@ -220,15 +221,12 @@ describe('charts of metrics, in a browser', () => {
   test('a relative date stays in the address of the list, of its calls and of a saved view', async () => {
     const project = await projectWithCalls()
     const { page, open } = await tabs.show(`/p/${project.id}/calls`, { person: set.owner })
-    await page.getByRole('button', { name: 'Date', exact: true }).click()
+    await addFilter(page, 'Date')
     await page.getByRole('button', { name: 'Last 7 days' }).click()
     await page.getByText('4 calls', { exact: true }).waitFor()
     expect(search(page).toString()).toBe('date=last-7-days')
     await page.getByRole('button', { name: /^Date\s*Last 7 days/ }).waitFor()
-    await page.getByRole('button', { name: 'Views' }).click()
-    await page.getByLabel('Save these filters as').fill('This week')
-    await page.getByRole('button', { name: 'Save view' }).click()
-    await page.getByText('Saved the view').waitFor()
+    await saveView(page, 'This week')
     const { data } = await (await set.owner.fetch(`/projects/${project.id}/views`)).json()
     expect(data).toMatchObject([{ name: 'This week', page: 'calls', query: '?date=last-7-days' }])
     await page.locator('[data-call="n1"]').click()
@@ -258,19 +256,15 @@ describe('charts of metrics, in a browser', () => {
       const dated = page.getByRole('button', { name: /^Date\s*Yesterday/ })
       await page.clock.setFixedTime(at(39))
       await open(`/p/${project.id}/calls`)
-      await page.getByRole('button', { name: 'Date', exact: true }).click()
+      await addFilter(page, 'Date')
       await page.getByRole('button', { name: 'Yesterday' }).click()
       await dated.waitFor()
       await until(async () => (await ids(page)).join() === first, 'calls of yesterday')
-      await page.getByRole('button', { name: 'Views' }).click()
-      await page.getByLabel('Save these filters as').fill('The day before')
-      await page.getByRole('button', { name: 'Save view' }).click()
-      await page.getByText('Saved the view').waitFor()
+      await saveView(page, 'The day before')
 
       await page.clock.setFixedTime(at(63))
       await open(`/p/${project.id}/calls`)
-      await page.getByRole('button', { name: 'Views' }).click()
-      await page.getByRole('button', { name: 'The day before', exact: true }).click()
+      await page.getByRole('link', { name: 'The day before', exact: true }).click()
       await dated.waitFor()
       await until(async () => (await ids(page)).join() === second, 'calls of another day')
     },

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import type { CallChange } from '../../src/calls/schemas.ts'
+import { addFilter } from '../support/call-list.ts'
 import { type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { makeDocx, paragraph } from '../support/files.ts'
 
@@ -66,7 +67,7 @@ describe('calls and knowledge, in a browser', () => {
 
   test('calls are found by what is typed under a filter, and a wrong duration is refused', async () => {
     const page = await openTab('calls?text=order')
-    await page.getByRole('search').getByRole('button', { name: 'Duration' }).click()
+    await addFilter(page, 'Duration')
     const form = page.getByRole('dialog', { name: 'Duration' })
     await form.getByLabel('At least, in seconds').fill('long')
     await form.getByRole('button', { name: 'Apply' }).click()

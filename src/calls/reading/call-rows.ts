@@ -57,6 +57,7 @@ export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   talkTimeline: TalkTimeline | null
   agentName: string | null
   agentVersion: string | null
+  direction: string | null
   costUsd: number | null
   latencyMs: number | null
   /** How many criteria passed, and how many were judged. */
@@ -275,17 +276,15 @@ function toRow(
 ): CallRow {
   const { seq, changeSeq: _, chars: __, document, timeline: ___, ...listed } = head
   const { detailsStart, passed, judged, heardAt, ...shown } = listed
-  const { agentName, agentVersion } = readDetailsStart(detailsStart)
   const summary = readSummary(document)
   return {
     ...shown,
+    ...readDetailsStart(detailsStart),
     createdAt: new Date(shown.createdAt).toISOString(),
     updatedAt: new Date(shown.updatedAt).toISOString(),
     summary,
     criteria: { passed, judged },
     heardAt: heardAt === null ? null : new Date(heardAt).toISOString(),
-    agentName,
-    agentVersion,
     match,
     said: summary === null && match === null ? readFirstWords(document) : null,
     talkTimeline: timelines.get(seq) ?? null,

@@ -6,7 +6,7 @@ const within =
   (folder: string, ...what: string[]) =>
   (project: string, ...parts: Part[]): Part[] => [folder, project, ...what, ...parts]
 
-/** A list is named by its filters: `nameOf(filters)`. */
+/** A list is named by its filters: `filterKey(filters)`. */
 export const callKeys = {
   /** The loaded pages of a list. */
   list: within('calls', 'list'),
@@ -24,20 +24,16 @@ export const callKeys = {
   neighbours: within('calls', 'neighbours'),
   /** A person, and what belongs to them. */
   caller: within('calls', 'caller'),
-  facets: within('calls', 'facets'),
   /** Of the command palette, like `found` of knowledge. */
   found: within('calls', 'found'),
   live: within('calls', 'live'),
   /** The newest call there is, or of a source. */
   newest: within('calls', 'newest'),
   views: within('views'),
-  /** Queues of reviews, and who may review. */
+  /** Queues of reviews. */
   queues: within('calls', 'queues'),
-  reviewers: within('calls', 'reviewers'),
   /** The calls of a queue that the person has judged, in order. */
   judged: within('calls', 'judged'),
-  /** How many calls a deletion of all that match would take. */
-  toDelete: within('calls', 'to delete'),
 }
 
 export const analysisKeys = {

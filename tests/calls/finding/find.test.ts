@@ -98,6 +98,7 @@ describe('a page of calls', () => {
           latencyMs: null,
           criteria: { passed: 0, judged: 0 },
           heardAt: null,
+          direction: null,
         },
         {
           id: 'old',
@@ -124,6 +125,7 @@ describe('a page of calls', () => {
           latencyMs: null,
           criteria: { passed: 0, judged: 0 },
           heardAt: expect.any(String),
+          direction: null,
         },
       ],
       nextCursor: null,

@@ -1,16 +1,16 @@
 import { expect, test } from 'bun:test'
 import {
-  type ListEvent,
   newRows,
-  nextList,
   rowsOf,
   totalLabel,
+  withNewestPage,
   withoutCall,
+  withRows,
 } from '../../../src/console/ui/views/calls/pages.ts'
 
 test('a new call comes on top, and what it pushed to the second page is not lost', () => {
   const pages = [page([5, 4, 3], 'after 3'), page([2, 1], null)]
-  const refreshed = refresh(pages, page([6, 5, 4], 'after 4'))
+  const refreshed = withNewestPage(pages, page([6, 5, 4], 'after 4'))
   expect(idsOf(refreshed)).toEqual(['6', '5', '4', '3', '2', '1'])
   expect(refreshed[0]?.nextCursor).toBe('after 3')
 })
@@ -19,13 +19,13 @@ test('the refreshed part loses deleted calls and shows changed ones', () => {
   const pages = [page([5, 4, 3, 2], 'after 2'), page([1], null)]
   const newest = page([5, 3], 'after 3')
   newest.data[0] = { ...row(5), summary: 'Ended' }
-  const refreshed = refresh(pages, newest)
+  const refreshed = withNewestPage(pages, newest)
   expect(idsOf(refreshed)).toEqual(['5', '3', '2', '1'])
   expect(refreshed[0]?.data[0]?.summary).toBe('Ended')
 })
 
 test('when more calls are new than fit a page, the list starts over instead of hiding the gap', () => {
-  const refreshed = refresh([page([3, 2], 'after 2'), page([1], null)], page([9, 8], 'after 8'))
+  const refreshed = withNewestPage([page([3, 2], 'after 2'), page([1], null)], page([9, 8], 'after 8'))
   expect(idsOf(refreshed)).toEqual(['9', '8'])
   expect(refreshed[0]?.nextCursor).toBe('after 8')
 })
@@ -33,7 +33,7 @@ test('when more calls are new than fit a page, the list starts over instead of h
 test('calls of the same time keep their order by id', () => {
   const same = (id: string): Row => ({ ...row(0), id, createdAt: '2026-01-01T00:00:00.000Z' })
   const before = { ...page([], 'after a'), data: [same('c'), same('b'), same('a')] }
-  const refreshed = refresh([before], { ...page([], 'after b'), data: [same('c'), same('b')] })
+  const refreshed = withNewestPage([before], { ...page([], 'after b'), data: [same('c'), same('b')] })
   expect(idsOf(refreshed)).toEqual(['c', 'b', 'a'])
 })
 
@@ -47,46 +47,20 @@ test('a deleted call leaves the list and the count', () => {
 test('calls that were loaded again are as they are now wherever they stand, or gone', () => {
   const pages = [page([5, 4], 'x'), page([3, 2, 1], null)]
   const answer = { ...page([], null), data: [{ ...row(4), summary: 'Changed' }, row(2)] }
-  const next = after(pages, { type: 'changed loaded', asked: ['4', '3', '2'], answer }, ['4', '3', '2', '1'])
-  expect(idsOf(next.pages)).toEqual(['5', '4', '2', '1'])
-  expect(next.pages[0]?.data.map(({ summary }) => summary)).toEqual([null, 'Changed'])
-  expect([...next.changed]).toEqual(['1'])
+  const next = withRows(pages, ['4', '3', '2'], answer)
+  expect(idsOf(next)).toEqual(['5', '4', '2', '1'])
+  expect(next[0]?.data.map(({ summary }) => summary)).toEqual([null, 'Changed'])
 })
 
-test('a call that is missing from an answer with further pages stays, and may still have changed', () => {
-  const answer = page([4], 'after 4')
-  const next = after([page([5, 4, 3], null)], { type: 'changed loaded', asked: ['4', '3'], answer }, [
-    '4',
-    '3',
-  ])
-  expect(idsOf(next.pages)).toEqual(['5', '4', '3'])
-  expect([...next.changed]).toEqual(['3'])
+test('a call that is missing from an answer with further pages stays', () => {
+  expect(idsOf(withRows([page([5, 4, 3], null)], ['4', '3'], page([4], 'after 4')))).toEqual(['5', '4', '3'])
 })
 
-test('all calls beyond the newest page may have changed when that was loaded again', () => {
-  const pages = [page([5, 4, 3], 'after 3'), page([2, 1], null)]
-  expect([...after(pages, newestLoaded(page([6, 5, 4], 'after 4'))).changed]).toEqual(['3', '2', '1'])
-})
-
-test('while somebody reads the list, new calls wait and known ones are updated', () => {
-  const pages = [page([5, 4], null)]
-  const newest = { ...page([], null), data: [row(6), { ...row(5), summary: 'Ended' }, row(4)] }
-  const next = after(pages, { ...newestLoaded(newest), isReading: true })
-  expect(next.pages[0]?.data.map(({ id, summary }) => [id, summary])).toEqual([
-    ['5', 'Ended'],
-    ['4', null],
-  ])
-  expect(newRows(next.pages, newest).map(({ id }) => id)).toEqual(['6'])
-  expect(idsOf(after(next.pages, { type: 'waiting asked for', newest }).pages)).toEqual(['6', '5', '4'])
-})
-
-test('in another order than the newest first, new calls wait and known ones are updated where they stand', () => {
-  const newest = { ...page([], null), data: [row(6), { ...row(2), summary: 'Ended' }] }
-  const { pages } = after([page([1, 2], null)], { ...newestLoaded(newest), isNewestFirst: false })
-  expect(pages[0]?.data.map(({ id, summary }) => [id, summary])).toEqual([
-    ['1', null],
-    ['2', 'Ended'],
-  ])
+test('those calls wait that precede all of the list', () => {
+  const newest = page([6, 5, 4], null)
+  const pages = [page([5, 3], 'after 3'), page([2, 1], null)]
+  expect(newRows(pages, newest).map(({ id }) => id)).toEqual(['6'])
+  expect(idsOf(withNewestPage(pages, newest))).toEqual(['6', '5', '4'])
 })
 
 test('a call that is in two pages is shown once', () => {
@@ -95,7 +69,7 @@ test('a call that is in two pages is shown once', () => {
 
 test('a newest page without calls takes none away while pages follow it', () => {
   const pages = [page([], 'after 9'), page([3, 2], null)]
-  expect(refresh(pages, page([], 'after 10'))).toBe(pages)
+  expect(withNewestPage(pages, page([], 'after 10'))).toBe(pages)
 })
 
 test('a count says when it stopped counting', () => {
@@ -103,20 +77,6 @@ test('a count says when it stopped counting', () => {
   expect(totalLabel({ total: 8000, totalMax: 10_000 })).toBe('8,000 calls')
   expect(totalLabel({ total: null, totalMax: 10_000 })).toBe('10,000+ calls')
 })
-
-type Pages = Parameters<typeof nextList<Row>>[0]['pages']
-
-function after(pages: Pages, event: ListEvent<Row>, changed: string[] = []) {
-  return nextList({ pages, changed: new Set(changed) }, event)
-}
-
-function newestLoaded(newest: Pages[number]) {
-  return { type: 'newest loaded' as const, newest, isNewestFirst: true, isReading: false }
-}
-
-function refresh(pages: Pages, newest: Pages[number]) {
-  return after(pages, newestLoaded(newest)).pages
-}
 
 function page(numbers: number[], nextCursor: string | null) {
   return { data: numbers.map(row), nextCursor, total: 10, totalMax: 10_000, foundBy: null }

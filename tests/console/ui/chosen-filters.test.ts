@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { Dates } from '../../../src/console/ui/components/dates.ts'
 import { parseSearch, stringifySearch, toQuery } from '../../../src/console/ui/search-params.ts'
-import { askedFilters } from '../../../src/console/ui/views/calls/asked-filters.ts'
 import {
   faultsOf,
+  filterKey,
   isFiltered,
-  nameOf,
   readFilters,
+  resolveFilters,
   withoutFaults,
 } from '../../../src/console/ui/views/calls/chosen-filters.ts'
-import { dateRangeLabel, rangeToDays } from '../../../src/console/ui/views/calls/date-range.ts'
+import { dateRangeLabel, rangeToDays } from '../../../src/console/ui/views/calls/date-ranges.ts'
 
 describe('the address of the list of calls', () => {
   test('what cannot be read is kept, and told', () => {
@@ -67,32 +67,32 @@ describe('the address of the list of calls', () => {
   test('a relative date stays in the address, in place of bounds, and means days of the project’s zone', () => {
     const filters = readFilters({ date: 'last-14-days', from: '2020-01-01', to: '2020-02-01', label: 'vip' })
     expect(stringifySearch(filters)).toBe('?label=vip&date=last-14-days')
-    const asked = (date: string, zone: string, now: string) =>
-      askedFilters({ date, label: 'vip' }, new Dates(zone), Date.parse(now))
+    const resolved = (date: string, zone: string, now: string) =>
+      resolveFilters({ date, label: 'vip' }, new Dates(zone), Date.parse(now))
     // In Auckland it is Monday already. In Berlin, clocks went forward on 29 March.
-    expect(asked('today', 'Pacific/Auckland', '2026-03-01T15:00:00Z')).toEqual({
+    expect(resolved('today', 'Pacific/Auckland', '2026-03-01T15:00:00Z')).toEqual({
       label: 'vip',
       from: '2026-03-01T11:00:00.000Z',
       to: '2026-03-02T11:00:00.000Z',
     })
-    expect(asked('yesterday', 'Europe/Berlin', '2026-03-30T10:00:00Z')).toMatchObject({
+    expect(resolved('yesterday', 'Europe/Berlin', '2026-03-30T10:00:00Z')).toMatchObject({
       from: '2026-03-28T23:00:00.000Z',
       to: '2026-03-29T22:00:00.000Z',
     })
-    expect(asked('last-14-days', 'UTC', '2026-03-30T10:00:00Z')).toMatchObject({
+    expect(resolved('last-14-days', 'UTC', '2026-03-30T10:00:00Z')).toMatchObject({
       from: '2026-03-17T00:00:00.000Z',
       to: '2026-03-31T00:00:00.000Z',
     })
     const unknown = readFilters({ date: 'soon' })
     expect(faultsOf(unknown)[0]?.message).toStartWith('“soon” is not today or yesterday')
-    expect(askedFilters(unknown, new Dates('UTC'), 0)).toEqual(unknown)
+    expect(resolveFilters(unknown, new Dates('UTC'), 0)).toEqual(unknown)
     expect(withoutFaults(unknown, faultsOf(unknown))).toEqual({})
   })
 
   test('an empty filter counts as none, and the order of filters makes no difference', () => {
     expect(isFiltered(readFilters({ text: '' }))).toBe(false)
     expect(isFiltered(readFilters({ text: 'a' }))).toBe(true)
-    expect(nameOf({ status: 'live', text: 'x' })).toBe(nameOf({ text: 'x', status: 'live' }))
+    expect(filterKey({ status: 'live', text: 'x' })).toBe(filterKey({ text: 'x', status: 'live' }))
   })
 })
 

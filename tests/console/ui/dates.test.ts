@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Dates, dayLabel, plusDays } from '../../../src/console/ui/components/dates.ts'
 import { firstDayOfWeek, localeOf } from '../../../src/console/ui/components/locale.ts'
-import { byDay } from '../../../src/console/ui/views/calls/days.ts'
+import { byDay } from '../../../src/console/ui/views/calls/pages.ts'
 
 const hourMs = 3_600_000
 const sources = fileURLToPath(new URL('../../../src/console/ui/', import.meta.url))

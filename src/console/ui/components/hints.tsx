@@ -10,13 +10,13 @@ export function Hints() {
 }
 
 function Hint({ control }: { control: HTMLElement }) {
-  const { hint, hintSide } = useDataset(control)
+  const { hint, side, isOpen } = useHint(control)
   return (
     <Tooltip
       target={control}
-      opened={Boolean(hint)}
+      opened={Boolean(hint) && !isOpen}
       label={hint}
-      position={hintSide === 'right' ? 'right' : 'top'}
+      position={side === 'right' ? 'right' : 'top'}
       multiline
       maw={260}
     />
@@ -72,13 +72,17 @@ function isRefused(control: HTMLElement | null): boolean {
   return control?.dataset.disabled !== undefined
 }
 
-/** The data attributes of an element. A change of its hint updates them: a copy button changes its hint to `Copied`. */
-function useDataset(element: HTMLElement): DOMStringMap {
-  const [dataset, setDataset] = useState<DOMStringMap>({ ...element.dataset })
+/** The hint of an element as it changes: a copy button has another one, `Copied`, and a menu's button none while that is open. */
+function useHint(element: HTMLElement) {
+  const [hint, setHint] = useState(() => readHint(element))
   useEffect(() => {
-    const observer = new MutationObserver(() => setDataset({ ...element.dataset }))
-    observer.observe(element, { attributeFilter: ['data-hint'] })
+    const observer = new MutationObserver(() => setHint(readHint(element)))
+    observer.observe(element, { attributeFilter: ['data-hint', 'aria-expanded'] })
     return () => observer.disconnect()
   }, [element])
-  return dataset
+  return hint
+}
+
+function readHint({ dataset: { hint, hintSide }, ariaExpanded }: HTMLElement) {
+  return { hint, side: hintSide, isOpen: ariaExpanded === 'true' }
 }

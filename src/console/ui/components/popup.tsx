@@ -33,17 +33,36 @@ interface ButtonWithPopupProps {
   /** Imports the lazy component that `children` renders. */
   load: () => Promise<unknown>
   button: ReactElement<ButtonProps>
+  /** Whether it opens as soon as it is shown. */
+  isOpenAtFirst?: boolean
+  onOpen?: (isOpen: boolean) => void
   /** Renders the target with its menu, popover or dialog. */
   children: (popup: PopupProps) => ReactNode
 }
 
 /** A button that opens a menu, popover or dialog. Its code is loaded on hover, focus or click, to keep pages small. */
-export function ButtonWithPopup({ kind, load, button, children }: ButtonWithPopupProps) {
+export function ButtonWithPopup({
+  kind,
+  load,
+  button,
+  isOpenAtFirst = false,
+  onOpen,
+  children,
+}: ButtonWithPopupProps) {
   const [isLoaded, setIsLoaded] = useState(false)
-  const [opened, setOpened] = useState(false)
+  const [opened, setState] = useState(false)
+  const setOpened = (isOpen: boolean) => {
+    setState(isOpen)
+    onOpen?.(isOpen)
+  }
   const shown = useRef<HTMLElement>(null)
   const ref = useMergedRef(shown, button.props.ref ?? null)
-  const soon = () => void load().catch(() => undefined)
+  const preload = () => void load().catch(() => undefined)
+  const open = () => void load().then(() => setIsLoaded(true), sayNotLoaded)
+  const openAtFirst = useEffectEvent(() => isOpenAtFirst && open())
+  useEffect(() => {
+    openAtFirst()
+  }, [])
   const target = cloneElement(button, {
     ref,
     ...(kind === 'dialog' && {
@@ -56,9 +75,9 @@ export function ButtonWithPopup({ kind, load, button, children }: ButtonWithPopu
     ref,
     'aria-haspopup': kind,
     'aria-expanded': false,
-    onClick: () => void load().then(() => setIsLoaded(true), sayNotLoaded),
-    onFocus: soon,
-    onPointerEnter: soon,
+    onClick: open,
+    onFocus: preload,
+    onPointerEnter: preload,
   })
   if (!isLoaded) return closed
   return (

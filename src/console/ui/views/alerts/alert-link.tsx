@@ -14,12 +14,7 @@ interface AlertLinkProps {
 }
 
 /** Leads to a new alert about what a card or a list shows. Not for viewers, who cannot make one. */
-export function AlertLink({
-  figure,
-  filters = {},
-  variant = 'subtle',
-  size = 28,
-}: AlertLinkProps & { variant?: 'subtle' | 'default'; size?: number }) {
+export function AlertLink({ figure, filters = {} }: AlertLinkProps) {
   const { id: project } = useProject()
   if (useRefusal('change') !== null) return null
   return (
@@ -29,11 +24,11 @@ export function AlertLink({
       search={alertSearchOf(figure, filters)}
       aria-label={label}
       data-hint={label}
-      variant={variant}
+      variant="subtle"
       color="gray"
-      size={size}
+      size={28}
     >
-      <IconBell size={size / 2} aria-hidden />
+      <IconBell size={14} aria-hidden />
     </PageIcon>
   )
 }

@@ -4,7 +4,7 @@ import type { AlertChange } from '../../../../alerts/schemas.ts'
 import { api, unwrap } from '../../api.ts'
 import { plusDays } from '../../components/dates.ts'
 import { alertKeys } from '../../query-keys.ts'
-import { type ChosenFilters, nameOf } from '../calls/chosen-filters.ts'
+import { type ChosenFilters, filterKey } from '../calls/chosen-filters.ts'
 import { readMetrics } from '../charts/metrics-query.ts'
 
 /** An alert is evaluated once a minute. */
@@ -38,7 +38,7 @@ const daysCounted = 30
 export function callsPerDayQuery(project: string, filters: ChosenFilters, today: string) {
   const from = plusDays(today, -daysCounted)
   return queryOptions({
-    queryKey: alertKeys.callsPerDay(project, nameOf(filters), from),
+    queryKey: alertKeys.callsPerDay(project, filterKey(filters), from),
     queryFn: async ({ signal }) =>
       (await readMetrics(project, { ...filters, from }, signal)).total / daysCounted,
     staleTime: Number.POSITIVE_INFINITY,

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, unwrap } from '../../api.ts'
 import { analysisKeys, callKeys } from '../../query-keys.ts'
-import { type ChosenFilters, nameOf } from '../calls/chosen-filters.ts'
+import { type ChosenFilters, filterKey } from '../calls/chosen-filters.ts'
 
 const refetchMs = 15_000
 /** While something is under way. */
@@ -45,7 +45,7 @@ export function callAnalysisQuery(project: string, id: string) {
 /** How many calls a run would analyze, and about how many tokens they take. */
 export function planQuery(project: string, filters: ChosenFilters) {
   return queryOptions({
-    queryKey: analysisKeys.plan(project, nameOf(filters)),
+    queryKey: analysisKeys.plan(project, filterKey(filters)),
     queryFn: ({ signal }) =>
       unwrap(api.projects({ project }).analysis.runs.post({ filters, dryRun: true }, { fetch: { signal } })),
   })

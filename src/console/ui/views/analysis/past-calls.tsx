@@ -16,8 +16,8 @@ import { StatusBadge } from '../../components/status-badge.tsx'
 import { parseSearch } from '../../search-params.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { CallFilters } from '../calls/call-filters.tsx'
-import { type ChosenFilters, faultsOf, nameOf, readFilters } from '../calls/chosen-filters.ts'
-import { useAsked } from '../calls/use-asked.ts'
+import { type ChosenFilters, faultsOf, filterKey, readFilters } from '../calls/chosen-filters.ts'
+import { useResolvedFilters } from '../calls/use-resolved-filters.ts'
 import { viewsQuery } from '../calls/view-queries.ts'
 import classes from './analysis-page.module.css'
 import { planQuery, rubricQuery, runsQuery, statusQuery } from './analysis-queries.ts'
@@ -52,7 +52,7 @@ function NewRun({ rubric, status }: { rubric: Rubric; status: AnalysisStatus | u
   const queryClient = useQueryClient()
   const navigate = useNavigate({ from: '/p/$project/settings/analysis' })
   const { order: _, ...filters } = readFilters(useSearch({ from: '/p/$project/settings/analysis' }))
-  const asked = useAsked(filters)
+  const asked = useResolvedFilters(filters)
   const faults = faultsOf(filters)
   const filter = (next: Record<string, unknown>, replace = false) =>
     void navigate({ to: '.', search: { tab: 'past', ...readFilters(next) }, replace, resetScroll: false })
@@ -160,7 +160,7 @@ function SavedViews({
       placeholder={views.length === 0 ? 'No view is saved yet' : 'None'}
       disabled={views.length === 0}
       data={views.map(({ id, name }) => ({ value: id, label: name }))}
-      value={views.find((view) => nameOf(view.filters) === nameOf(filters))?.id ?? null}
+      value={views.find((view) => filterKey(view.filters) === filterKey(filters))?.id ?? null}
       onChange={(id) => onChoose(views.find((view) => view.id === id)?.filters ?? {})}
     />
   )

@@ -14,7 +14,7 @@ import { useFormatNumber } from '../../components/phone-number.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject, useRefusal } from '../../session.ts'
-import { Duration, Numbers, RunningDuration } from '../calls/call-line.tsx'
+import { CallSummary, Duration, Numbers, RunningDuration } from '../calls/call-line.tsx'
 import { Evaluation, LiveBadge } from '../calls/evaluation.tsx'
 import { CallerHolds } from '../calls/holds.tsx'
 import classes from './caller.module.css'
@@ -148,11 +148,7 @@ const columns: Column<CallRow>[] = [
     key: 'summary',
     header: 'Summary',
     from: 640,
-    render: ({ summary, said }) => (
-      <span className={summary ? 'cb-truncate' : 'cb-truncate cb-dimmed'} dir="auto">
-        {summary ?? (said ? `“${said}”` : 'No summary')}
-      </span>
-    ),
+    render: (call) => <CallSummary call={call} />,
   },
 ]
 

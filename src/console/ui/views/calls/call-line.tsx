@@ -10,16 +10,15 @@ import { asPhrase } from '../../components/phrase.ts'
 import { TalkTimelineStrip } from '../../components/talk-timeline.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import classes from './call-list.module.css'
-import { type ColumnName, columns, isFigure } from './columns.ts'
-import { Engagement, Evaluation, LiveOrSilent } from './evaluation.tsx'
+import type { Column, ColumnName } from './columns.ts'
+import { Engagement, Evaluation, LiveOrSilent, useIsSilent } from './evaluation.tsx'
 import { valueLabel } from './filter-labels.ts'
 
 interface Place {
   /** The position in the list, from 0. */
   at: number
   ref: Ref<HTMLTableRowElement>
-  /** The columns that are shown. */
-  shown: ReadonlySet<ColumnName>
+  shown: readonly Column[]
   /** Whether rows have a line of the transcript in them. */
   isSearch: boolean
 }
@@ -37,8 +36,8 @@ interface CallLineProps {
 }
 
 /**
- * One call of the list, which handles its clicks. Its link covers the row except what the mouse can hover or select.
- * Memoized and without library components, because a list has many rows.
+ * One call of the list, which handles its clicks. The link in its first cell covers the row except what the mouse can hover
+ * or select. Memoized and without library components, because a list has many rows.
  */
 export const CallLine = memo(function CallLine(props: Place & CallLineProps) {
   const { row, href, isOpen, isSelected, isReached, isUnderDay, at, ref, shown, isSearch } = props
@@ -65,40 +64,32 @@ export const CallLine = memo(function CallLine(props: Place & CallLineProps) {
           readOnly
         />
       </td>
-      <td data-cell="when">
-        <a
-          href={href}
-          className={classes.link}
-          tabIndex={isReached ? 0 : -1}
-          aria-current={isOpen ? 'true' : undefined}
-        >
-          <span className="cb-hidden">Call </span>
-          <time
-            dateTime={row.createdAt}
-            title={dates.exact(row.createdAt)}
-            className={`cb-figure ${classes.hint}`}
-          >
-            {time}
-          </time>
-        </a>
-      </td>
-      {columns.map(
-        ({ name }) =>
-          name !== 'when' &&
-          shown.has(name) && (
-            <td key={name} data-cell={name} data-align={isFigure(name) ? 'right' : undefined}>
-              {cells[name](row)}
-            </td>
-          ),
-      )}
+      {shown.map(({ name, isFigure }, place) => (
+        <td key={name} data-cell={name} data-align={isFigure ? 'right' : undefined}>
+          {place > 0 ? (
+            cells[name](row, time)
+          ) : (
+            <a
+              href={href}
+              className={classes.link}
+              tabIndex={isReached ? 0 : -1}
+              aria-current={isOpen ? 'true' : undefined}
+            >
+              <span className="cb-hidden">Call </span>
+              {cells[name](row, time)}
+            </a>
+          )}
+        </td>
+      ))}
     </tr>
   )
 })
 
-/** The content of each column but the first. */
-const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = {
-  numbers: ({ callerNumber, calledNumber }) => <Numbers from={callerNumber} to={calledNumber} />,
-  duration: (row) => <RowDuration row={row} />,
+const cells: Record<ColumnName, (row: CallRow, time: string) => ReactNode> = {
+  when: ({ createdAt }, time) => <When at={createdAt} time={time} />,
+  caller: (row) => <Caller call={row} />,
+  duration: (row) =>
+    row.status === 'live' ? <LiveDuration call={row} /> : <Duration seconds={row.duration} />,
   density: ({ talkTimeline }) => talkTimeline && <TalkTimelineStrip timeline={talkTimeline} size="small" />,
   evaluation: ({ status, evaluation, heardAt }) => (
     <>
@@ -111,7 +102,7 @@ const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = 
   criteria: ({ criteria: { passed, judged } }) => (
     <Figure text={judged === 0 ? null : `${passed}/${judged}`} title={`${passed} of ${judged} passed`} />
   ),
-  review: ({ review }) => review && <ReviewMarks marks={review} />,
+  review: ({ review }) => review && <ReviewIcon marks={review} />,
   assignee: ({ review }) => <Named value={review?.assignee ?? null} title={null} />,
   agent: ({ agentId, agentName }) => <Named value={agentName ?? agentId} title={agentId} />,
   version: ({ agentVersion }) => <Named value={agentVersion} title={agentVersion} />,
@@ -122,18 +113,47 @@ const cells: Record<Exclude<ColumnName, 'when'>, (row: CallRow) => ReactNode> = 
   labels: ({ review }) => (
     <Named value={review?.labels.join(', ') ?? null} title={review?.labels.join('\n') ?? null} />
   ),
-  summary: (row) => (row.match ? <Match match={row.match} /> : <Summary row={row} />),
+  summary: (row) => (row.match ? <Match match={row.match} /> : <CallSummary call={row} />),
 }
 
 /** A placeholder of the row's height. */
 export function CallLineSkeleton({ at, ref, shown, isSearch }: Place) {
-  const cells = ['select', ...columns.flatMap(({ name }) => (shown.has(name) ? [name] : []))]
   return (
     <tr ref={ref} data-index={at} data-search={isSearch || undefined} aria-hidden className={classes.line}>
-      {cells.map((cell) => (
-        <td key={cell} data-cell={cell} data-align={isFigure(cell) ? 'right' : undefined} />
+      <td data-cell="select" />
+      {shown.map(({ name, isFigure }) => (
+        <td key={name} data-cell={name} data-align={isFigure ? 'right' : undefined} />
       ))}
     </tr>
+  )
+}
+
+function When({ at, time }: { at: string; time: string }) {
+  const dates = useDates()
+  return (
+    <time dateTime={at} title={dates.exact(at)} className={`cb-figure ${classes.hint}`}>
+      {time}
+    </time>
+  )
+}
+
+/** Who the call was with, whoever called. Its title has both numbers as they are stored. */
+export function Caller({
+  call: { callerNumber, calledNumber, direction },
+}: {
+  call: Pick<CallRow, 'callerNumber' | 'calledNumber' | 'direction'>
+}) {
+  const formatNumber = useFormatNumber()
+  const isOutbound = direction === 'outbound'
+  const [person, own] = isOutbound ? [calledNumber, callerNumber] : [callerNumber, calledNumber]
+  const title = [person, own && `${isOutbound ? 'called from' : 'called'} ${own}`].filter(Boolean).join(' ')
+  return (
+    <span
+      className={`${person ? 'cb-figure' : 'cb-dimmed'} cb-truncate ${classes.hint}`}
+      title={title || undefined}
+    >
+      {person ? formatNumber(person) : direction === 'web' ? 'Web call' : 'Unknown caller'}
+    </span>
   )
 }
 
@@ -161,43 +181,29 @@ function PhoneNumber({ value, unknown }: { value: string | null; unknown: string
   )
 }
 
-/** Whether a person reviewed the call, who, and whether there is a note or a flag. */
-function ReviewMarks({ marks: { reviewed, noted, flagged, by } }: { marks: Marks }) {
-  const who = by ?? 'somebody'
+/** Whether a person reviewed the call, and otherwise a flag or a note. Its title has all of them, and who. */
+function ReviewIcon({ marks: { reviewed, noted, flagged, by } }: { marks: Marks }) {
+  const marks = [
+    ...(reviewed ? [{ Icon: IconCircleCheckFilled, words: `Reviewed by ${by ?? 'somebody'}` }] : []),
+    ...(flagged ? [{ Icon: IconFlag, words: 'Has flagged turns' }] : []),
+    ...(noted ? [{ Icon: IconNote, words: 'Has a note' }] : []),
+  ]
+  const [first] = marks
+  if (!first) return null
+  const words = marks.map((mark) => mark.words).join('. ')
   return (
-    <span className={classes.marks}>
-      {reviewed && (
-        <>
-          <IconCircleCheckFilled size={14} className={classes.reviewed} role="img" aria-label="Reviewed by" />
-          <span
-            className={`cb-truncate ${classes.by} ${classes.hint}`}
-            title={`Reviewed by ${who}`}
-            dir="auto"
-          >
-            {who}
-          </span>
-        </>
-      )}
-      {noted && <Mark icon={<IconNote size={14} aria-hidden />} words="Has a note" />}
-      {flagged && <Mark icon={<IconFlag size={14} aria-hidden />} words="Has flagged turns" />}
+    <span className={`${classes.mark} ${classes.hint}`} title={words} data-reviewed={reviewed || undefined}>
+      <first.Icon size={14} role="img" aria-label={words} />
     </span>
   )
 }
 
-/** An icon, and its words for the mouse and for screen readers. */
-function Mark({ icon, words }: { icon: ReactNode; words: string }) {
+/** For a live call the time since it began, and for a silent one the time until it was last heard. */
+function LiveDuration({ call: { createdAt, heardAt } }: { call: CallRow }) {
+  if (!useIsSilent(heardAt)) return <RunningDuration since={createdAt} />
   return (
-    <span className={`${classes.mark} ${classes.hint}`} title={words}>
-      {icon}
-      <span className="cb-hidden">{words}</span>
-    </span>
+    <Duration seconds={Math.max(0, (Date.parse(heardAt ?? createdAt) - Date.parse(createdAt)) / 1_000)} />
   )
-}
-
-/** For a live call, the time since it began. */
-function RowDuration({ row }: { row: CallRow }) {
-  if (row.status === 'live') return <RunningDuration since={row.createdAt} />
-  return <Duration seconds={row.duration} />
 }
 
 /** A running `0:12`. */
@@ -254,16 +260,23 @@ export function Unknown({ children }: { children: string }) {
 function Match({ match: { where, text, ranges } }: { match: TextMatch }) {
   const speaker = { user: 'Caller', assistant: 'Agent', summary: null }[where]
   return (
-    <span className={classes.match}>
+    <span className={classes.match} dir="auto">
       {speaker && <span className="cb-dimmed">{speaker}: </span>}
       <Highlight text={text} ranges={ranges} />
     </span>
   )
 }
 
-function Summary({ row: { summary, said, status, endedReason } }: { row: CallRow }) {
-  if (summary) return <span className="cb-truncate">{summary}</span>
-  if (said) return <span className="cb-truncate cb-dimmed">“{said}”</span>
+/** What a call was about, in a line: without a summary what the caller said first, or else how it ended. */
+export function CallSummary({
+  call: { summary, said, status, endedReason },
+}: {
+  call: Pick<CallRow, 'summary' | 'said' | 'status' | 'endedReason'>
+}) {
   const instead = status === 'live' ? 'In progress' : endedReason ? asPhrase(endedReason) : 'No summary'
-  return <span className="cb-truncate cb-dimmed">{instead}</span>
+  return (
+    <span className={summary ? 'cb-truncate' : 'cb-truncate cb-dimmed'} dir="auto">
+      {summary || (said ? `“${said}”` : instead)}
+    </span>
+  )
 }

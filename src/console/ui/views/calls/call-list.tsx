@@ -1,11 +1,13 @@
+import { UnstyledButton } from '@mantine/core'
+import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import {
-  type CSSProperties,
   type MouseEvent,
   type Ref,
   type RefObject,
   useEffect,
   useEffectEvent,
+  useLayoutEffect,
   useMemo,
   useRef,
 } from 'react'
@@ -18,21 +20,19 @@ import { useProject } from '../../session.ts'
 import { CallLine, CallLineSkeleton } from './call-line.tsx'
 import classes from './call-list.module.css'
 import { type ChosenFilters, type Order, orders } from './chosen-filters.ts'
-import type { ColumnName } from './columns.ts'
-import { byDay, type Entry, withoutDays } from './days.ts'
-import { ListHead } from './list-head.tsx'
+import type { Column, ColumnChoice } from './columns.ts'
+import { type CallListHandle, useRowFocus } from './list-keys.ts'
 import type { OpenTab } from './open-tab.ts'
+import { byDay, type Entry, withoutDays } from './pages.ts'
 import type { Selection } from './selection.ts'
-import type { CallListData } from './use-call-list.ts'
-import { useFollowedRows } from './use-followed-rows.ts'
-import { type CallListHandle, useRowFocus } from './use-row-focus.ts'
+import { type CallListData, useFollowedRows } from './use-call-list.ts'
 import { useTopWithin } from './use-top-within.ts'
 
 /** Row heights, as in call-list.module.css. Rows that turn out higher are measured. */
-const rowPx = 34
-const matchRowPx = 54
-const dayPx = 32
-const headPx = 32
+const rowPx = { one: 34, two: 49, day: 32, head: 32, match: 20 }
+/** The time of a call that is below no heading of its day has the day, too. */
+const momentPx = 136
+const selectPx = 32
 /** How many rows before the end the next page is requested. */
 const nextPageAheadRows = 15
 const skeletonRows = 14
@@ -45,9 +45,7 @@ interface CallListProps {
   scroller: HTMLElement | null
   /** The URL's search parameters besides the call. With a text, rows include a line of the transcript. */
   search: ChosenFilters & OpenTab
-  shown: ReadonlySet<ColumnName>
-  /** How wide the list is at least. */
-  widthPx: number | undefined
+  columns: ColumnChoice
   selection: Selection
   onOpen: (id: string) => void
   onOrder: (order: Order | undefined) => void
@@ -55,7 +53,8 @@ interface CallListProps {
 }
 
 /** The list of calls. Only visible rows are rendered. */
-export function CallList({ list, search, scroller, shown, widthPx, ref, ...rest }: CallListProps) {
+export function CallList({ list, search, scroller, columns, ref, ...rest }: CallListProps) {
+  const { isTwoLines } = columns
   const { openId, selection, onOpen, onOrder } = rest
   const body = useRef<HTMLTableSectionElement>(null)
   const { rows, isPlaceholderData } = list
@@ -67,7 +66,16 @@ export function CallList({ list, search, scroller, shown, widthPx, ref, ...rest 
     [rows, isUnderDays, dates],
   )
   const isSearch = search.text !== undefined
-  const { virtual, items, spaces } = useVirtualRows({ list, entries, isSearch, body, scroller })
+  const shown = useMemo(
+    () =>
+      columns.shown.map((column) =>
+        column.name === 'when' && !isUnderDays ? { ...column, px: momentPx } : column,
+      ),
+    [columns.shown, isUnderDays],
+  )
+  const callPx = rowPx[isTwoLines ? 'two' : 'one'] + (isSearch ? rowPx.match : 0)
+  const { virtual, items, spaces } = useVirtualRows({ list, entries, callPx, body, scroller })
+  useSamePlace({ callPx, openId, entries, virtual, scroller })
   const onScreen = items.flatMap(({ index }) => {
     const entry = entries?.[index]
     return entry && 'row' in entry ? [entry.row.id] : []
@@ -110,18 +118,16 @@ export function CallList({ list, search, scroller, shown, widthPx, ref, ...rest 
         aria-busy={rows === undefined || isPlaceholderData}
         className={classes.table}
         data-stale={isPlaceholderData || undefined}
-        data-own={widthPx !== undefined || undefined}
-        style={widthPx === undefined ? undefined : toColumns(widthPx)}
-        data-dated={!isUnderDays || undefined}
-        data-matching={(isSearch && list.first?.foundBy === 'words') || undefined}
+        data-two-lines={isTwoLines || undefined}
+        style={isTwoLines ? undefined : { minWidth: widthOf(shown) }}
         data-selecting={selection.ids.size > 0 || undefined}
       >
         <ListHead
-          shown={shown}
+          shown={isTwoLines ? [] : shown}
           selection={selection}
           onOrder={onOrder}
           rows={rows ?? []}
-          order={orders.find((order) => order === search.order)}
+          order={search.order}
         />
         <tbody ref={body} {...delegated}>
           <Space heightPx={spaces.above} />
@@ -160,20 +166,22 @@ export function CallList({ list, search, scroller, shown, widthPx, ref, ...rest 
   )
 }
 
-function toColumns(widthPx: number): CSSProperties & { '--cb-columns': string } {
-  return { '--cb-columns': `${widthPx}px` }
+/** How wide the list is at least. */
+function widthOf(columns: readonly Column[]): number {
+  return columns.reduce((sum, { px }) => sum + px, selectPx)
 }
 
 interface VirtualRowsOptions {
   list: CallListData
   entries: Entry<CallRow>[] | undefined
-  isSearch: boolean
+  /** How high the row of a call is. */
+  callPx: number
   body: RefObject<HTMLElement | null>
   scroller: HTMLElement | null
 }
 
 /** Which rows are visible or near, and how high the space for the others is. */
-function useVirtualRows({ list, entries, isSearch, body, scroller }: VirtualRowsOptions) {
+function useVirtualRows({ list, entries, callPx, body, scroller }: VirtualRowsOptions) {
   const top = useTopWithin(body, scroller)
   const trailing = list.hasNextPage && !list.isFetchNextPageError ? skeletonRowsOfNextPage : 0
   const virtual = useVirtualizer<HTMLElement, HTMLTableRowElement>({
@@ -181,19 +189,46 @@ function useVirtualRows({ list, entries, isSearch, body, scroller }: VirtualRows
     getScrollElement: () => scroller,
     estimateSize: (at) => {
       const entry = entries?.[at]
-      return entry && 'day' in entry ? dayPx : isSearch ? matchRowPx : rowPx
+      return entry && 'day' in entry ? rowPx.day : callPx
     },
     getItemKey: (at) => entries?.[at]?.key ?? `skeleton ${at}`,
     scrollMargin: top,
     // Renders rows before the height of the scrolling element is known.
     initialRect: { width: 0, height: window.innerHeight },
     // The column headers stay on top.
-    scrollPaddingStart: headPx,
+    scrollPaddingStart: rowPx.head,
     overscan: 6,
   })
   const items = virtual.getVirtualItems()
   const [start, end] = [items[0]?.start ?? top, items.at(-1)?.end ?? top]
   return { virtual, items, spaces: { above: start - top, below: virtual.getTotalSize() - (end - top) } }
+}
+
+interface PlaceOptions extends Pick<VirtualRowsOptions, 'entries' | 'scroller' | 'callPx'> {
+  openId: string | undefined
+  virtual: ReturnType<typeof useVirtualRows>['virtual']
+}
+
+/** Keeps a call where it is on the screen while it is opened or closed, when all rows change their height. */
+function useSamePlace({ callPx, openId, entries, virtual, scroller }: PlaceOptions): void {
+  const before = useRef({ callPx, openId })
+  const movedPx = useRef(0)
+  // Once the space above and below the rows is as high as it will be.
+  useLayoutEffect(() => {
+    if (movedPx.current !== 0) scroller?.scrollBy({ top: movedPx.current })
+    movedPx.current = 0
+  })
+  const measure = useEffectEvent(() => {
+    const id = openId ?? before.current.openId
+    const at = entries?.findIndex(({ key }) => key === id) ?? -1
+    const above = entries?.slice(0, Math.max(0, at)).filter((entry) => 'row' in entry) ?? []
+    movedPx.current = above.length * (callPx - before.current.callPx)
+    virtual.measure()
+  })
+  useLayoutEffect(() => {
+    if (before.current.callPx !== callPx) measure()
+    before.current = { callPx, openId }
+  }, [callPx, openId])
 }
 
 /** Requests the next page before its rows become visible. */
@@ -206,6 +241,72 @@ function useNextPage(list: CallListData, entries: Entry<CallRow>[] | undefined, 
       fetchNext()
     }
   }, [isNearEnd, hasNextPage, isFetchingNextPage, isFetchNextPageError, isPlaceholderData])
+}
+
+interface ListHeadProps {
+  shown: readonly Column[]
+  rows: readonly CallRow[]
+  selection: Selection
+  order: string | undefined
+  onOrder: (order: Order | undefined) => void
+}
+
+/** The names of the columns, of which those that can sort the list are buttons. Without columns, how it is sorted. */
+function ListHead({ shown, rows, selection, order, onOrder }: ListHeadProps) {
+  const { isAll } = selection
+  return (
+    <thead>
+      <tr>
+        <th scope="col" data-cell="select">
+          <input
+            type="checkbox"
+            className={classes.check}
+            aria-label="Select all loaded calls"
+            checked={isAll}
+            ref={(box) => {
+              if (box) box.indeterminate = !isAll && selection.ids.size > 0
+            }}
+            onChange={() => selection.set(isAll ? [] : rows.map(({ id }) => id))}
+          />
+        </th>
+        {shown.length === 0 && <th scope="col">{orders[order as Order] ?? 'Newest first'}</th>}
+        {shown.map((column) => (
+          <ColumnHead key={column.name} column={column} order={order} onOrder={onOrder} />
+        ))}
+      </tr>
+    </thead>
+  )
+}
+
+interface ColumnHeadProps extends Pick<ListHeadProps, 'order' | 'onOrder'> {
+  column: Column
+}
+
+function ColumnHead({ column: { name, label, px, isFigure, order: by }, order, onOrder }: ColumnHeadProps) {
+  // The list is sorted by time without an order, the newest first.
+  const descending = by === 'createdAt' ? undefined : by && (`-${by}` as Order)
+  const isDescending = by !== undefined && order === descending
+  const sorted = isDescending ? 'descending' : order === by ? 'ascending' : 'none'
+  const Arrow = isDescending ? IconArrowDown : IconArrowUp
+  return (
+    <th
+      scope="col"
+      data-cell={name}
+      style={name === 'summary' ? undefined : { width: px }}
+      data-align={isFigure ? 'right' : undefined}
+      aria-sort={by && sorted}
+    >
+      {by ? (
+        <UnstyledButton className={classes.sort} onClick={() => onOrder(isDescending ? by : descending)}>
+          {label}
+          {sorted !== 'none' && <Arrow size={12} stroke={2} aria-hidden />}
+        </UnstyledButton>
+      ) : (
+        // An icon's column has no room for its name.
+        <span className={name === 'review' ? 'cb-hidden' : undefined}>{label}</span>
+      )}
+    </th>
+  )
 }
 
 interface DayLineProps {

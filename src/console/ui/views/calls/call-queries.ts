@@ -1,11 +1,9 @@
 import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { FilterName } from '../../../../calls/filters.ts'
 import type { CallRows } from '../../../../calls/reading/call-rows.ts'
-import { api, unwrap } from '../../api.ts'
+import { api, read, unwrap } from '../../api.ts'
 import { callKeys, overviewKeys } from '../../query-keys.ts'
 import { toQuery } from '../../search-params.ts'
-import type { AskedFilters } from './asked-filters.ts'
-import { type ChosenFilters, faultsOf, nameOf } from './chosen-filters.ts'
+import { type ChosenFilters, faultsOf, filterKey, type ResolvedFilters } from './chosen-filters.ts'
 import { withoutCall } from './pages.ts'
 
 export const rowsPerPage = '50'
@@ -19,7 +17,7 @@ export interface Pages {
 /** A list of calls, in pages. Only `firstQuery` requests new calls; pages are not requested twice. */
 export function callsQuery(project: string, filters: ChosenFilters) {
   return infiniteQueryOptions({
-    queryKey: callKeys.list(project, nameOf(filters)),
+    queryKey: callKeys.list(project, filterKey(filters)),
     queryFn: ({ pageParam, signal }) => fetchPage(project, filters, pageParam, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
@@ -32,7 +30,7 @@ export function callsQuery(project: string, filters: ChosenFilters) {
 export function firstQuery(project: string, filters: ChosenFilters) {
   const { order: _, ...anyOrder } = filters
   return queryOptions({
-    queryKey: callKeys.first(project, nameOf(anyOrder)),
+    queryKey: callKeys.first(project, filterKey(anyOrder)),
     queryFn: ({ signal }) => fetchPage(project, anyOrder, null, signal),
     // Not kept: when the list is shown again, its cached pages tell what it showed.
     gcTime: 0,
@@ -43,7 +41,7 @@ export function firstQuery(project: string, filters: ChosenFilters) {
 export function seenQuery(project: string, filters: ChosenFilters) {
   const { queryFn } = firstQuery(project, filters)
   return queryOptions({
-    queryKey: callKeys.seen(project, nameOf(filters)),
+    queryKey: callKeys.seen(project, filterKey(filters)),
     queryFn,
     staleTime: Number.POSITIVE_INFINITY,
   })
@@ -52,7 +50,7 @@ export function seenQuery(project: string, filters: ChosenFilters) {
 /** The current rows of some calls, without those that no longer match. @param at when they had changed */
 export function rowsQuery(project: string, filters: ChosenFilters, ids: readonly string[], at: number) {
   return queryOptions({
-    queryKey: callKeys.rows(project, nameOf(filters), at, ids),
+    queryKey: callKeys.rows(project, filterKey(filters), at, ids),
     queryFn: ({ signal }) => fetchRows(project, { ...filters, id: ids, limit: rowsPerPage }, signal),
     enabled: ids.length > 0,
     gcTime: 0,
@@ -87,27 +85,13 @@ export function requestCall(queryClient: QueryClient, project: string, id: strin
 
 /** The values that filters suggest. */
 export function facetsQuery(project: string) {
-  return queryOptions({
-    queryKey: callKeys.facets(project),
-    queryFn: ({ signal }) => unwrap(api.projects({ project })['call-facets'].get({ fetch: { signal } })),
-    staleTime: 60_000,
-  })
+  return { ...read(api.projects({ project })['call-facets']), staleTime: 60_000 }
 }
 
 /** How many calls have each value of a filter, among those that the other filters leave. */
-export function facetCountsQuery(project: string, name: FilterName, filters: ChosenFilters) {
+export function facetCountsQuery(project: string, name: string, filters: ChosenFilters) {
   const others = { ...filters, [name]: undefined, order: undefined }
-  return queryOptions({
-    queryKey: callKeys.facets(project, name, nameOf(others)),
-    queryFn: ({ signal }) =>
-      unwrap(
-        api
-          .projects({ project })
-          ['call-facets']({ name })
-          .get({ query: toQuery(others), fetch: { signal } }),
-      ),
-    staleTime: 10_000,
-  })
+  return { ...read(api.projects({ project })['call-facets']({ name }), toQuery(others)), staleTime: 10_000 }
 }
 
 /** The calls that are live, the newest first. Silent ones are not. */
@@ -130,7 +114,7 @@ export function newestCallQuery(project: string) {
 /** The previous and the next call of an open one that is not in a loaded page. */
 export function neighboursQuery(project: string, id: string | undefined, filters: ChosenFilters) {
   return queryOptions({
-    queryKey: callKeys.neighbours(project, id, nameOf(filters)),
+    queryKey: callKeys.neighbours(project, id, filterKey(filters)),
     queryFn: ({ signal }) =>
       unwrap(
         api
@@ -145,7 +129,7 @@ export function neighboursQuery(project: string, id: string | undefined, filters
 /** The first calls of a queue that nobody has reviewed. */
 export function unreviewedQuery(project: string, filters: ChosenFilters) {
   return queryOptions({
-    queryKey: callKeys.first(project, 'unreviewed', nameOf(filters)),
+    queryKey: callKeys.first(project, 'unreviewed', filterKey(filters)),
     queryFn: ({ signal }) => fetchPage(project, { ...filters, reviewed: 'false' }, null, signal, '2'),
   })
 }
@@ -166,7 +150,7 @@ export function forgetCall(queryClient: QueryClient, project: string, id: string
 
 function fetchPage(
   project: string,
-  filters: AskedFilters,
+  filters: ResolvedFilters,
   cursor: string | null,
   signal: AbortSignal,
   limit = rowsPerPage,

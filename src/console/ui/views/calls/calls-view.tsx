@@ -1,43 +1,47 @@
-import { Button } from '@mantine/core'
-import { IconArrowUp } from '@tabler/icons-react'
-import { Outlet, useParams, useRouter, useSearch } from '@tanstack/react-router'
+import { ActionIcon, Button } from '@mantine/core'
+import { IconArrowUp, IconDots, IconListCheck, IconSearchOff } from '@tabler/icons-react'
+import { Outlet, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { Empty } from '../../components/empty.tsx'
 import { asCount } from '../../components/figures.ts'
+import { Guarded } from '../../components/guarded.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { ButtonWithPopup } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { ZoneNote } from '../../components/zone-note.tsx'
-import { useProject } from '../../session.ts'
+import { useProject, useRefusal } from '../../session.ts'
 import { CallFilters } from './call-filters.tsx'
 import { CallList } from './call-list.tsx'
 import classes from './calls.module.css'
 import {
   type ChosenFilters,
   type Fault,
+  type FilterChange,
   faultsOf,
+  filterKey,
   isFiltered,
-  nameOf,
-  ordersOfNewest,
   readFilters,
   withoutFaults,
 } from './chosen-filters.ts'
-import { useColumns } from './columns.ts'
-import { ListMenus } from './list-menus.tsx'
-import { NoHits } from './no-hits.tsx'
-import { OpenCallsContext } from './open-calls.ts'
+import { type ColumnChoice, useColumns } from './columns.ts'
+import { type CallListHandle, useCallKeys } from './list-keys.ts'
+import { OpenCallsContext, useOpenCall } from './open-calls.ts'
 import { readOpenTab } from './open-tab.ts'
 import { totalLabel } from './pages.ts'
 import { useSelection } from './selection.ts'
-import { useAsked } from './use-asked.ts'
-import { useCallKeys } from './use-call-keys.ts'
 import { type CallListData, useCallList } from './use-call-list.ts'
-import { useFiltering } from './use-filtering.ts'
-import { useOpenCall } from './use-open-call.ts'
-import type { CallListHandle } from './use-row-focus.ts'
+import { useResolvedFilters } from './use-resolved-filters.ts'
 
 const NoCalls = lazy(() => import('./no-calls.tsx'))
 const SelectedCalls = lazy(() => import('./selected-calls.tsx'))
 const ViewTabs = lazy(() => import('./view-tabs.tsx'))
-const QueueBar = lazy(() => import('./queue-bar.tsx'))
+const loadSave = () => import('./save-view.tsx')
+const SaveView = lazy(loadSave)
+const loadQueues = () => import('./queues.tsx')
+const QueueBar = lazy(async () => ({ default: (await loadQueues()).QueueBar }))
+const ReviewPopover = lazy(async () => ({ default: (await loadQueues()).ReviewPopover }))
+const loadMenu = () => import('./list-menu.tsx')
+const ListMenu = lazy(loadMenu)
 
 /** From this width on, a call opens beside the list, otherwise over it; as in call.module.css. */
 const besideFromPx = 880
@@ -61,11 +65,11 @@ export function CallsView() {
   const listed = useRef<CallListHandle>(null)
   const isReading = () =>
     openId !== undefined || selection.ids.size > 0 || (scroller?.scrollTop ?? 0) > atTopPx
-  const asked = useAsked(filters)
-  const list = useCallList(project.id, asked, () => isReading())
+  const resolvedFilters = useResolvedFilters(filters)
+  const list = useCallList(project.id, resolvedFilters, () => isReading())
   const rows = list.rows ?? []
-  const selection = useSelection(nameOf(filters), rows)
-  const { shown, widthPx, chosen, choose } = useColumns()
+  const selection = useSelection(filterKey(filters), rows)
+  const columns = useColumns(openId !== undefined)
   const { filter, clear } = useFiltering(filters)
   const isBeside = () => view === undefined && (layout.current?.clientWidth ?? 0) >= besideFromPx
   const { open, openCall, openNext, openPrevious, close } = useOpenCall({
@@ -73,7 +77,7 @@ export function CallsView() {
     rows,
     isLoaded: list.rows !== undefined,
     filters,
-    asked,
+    resolvedFilters,
     tab,
     view,
     onStep: (id) => isBeside() && listed.current?.focus(id),
@@ -111,12 +115,11 @@ export function CallsView() {
               </>
             }
             action={
-              <ListMenus
+              <ListActions
                 filters={filters}
                 total={list.first?.total ?? null}
                 onFilter={filter}
-                columns={chosen}
-                onColumns={choose}
+                columns={columns}
               />
             }
           />
@@ -129,7 +132,9 @@ export function CallsView() {
                 foundBy={list.isPlaceholderData ? null : (list.first?.foundBy ?? null)}
                 onChange={filter}
                 onClear={clear}
-              />
+              >
+                {faults.length === 0 && isFiltered(filters) && <SaveButton filters={filters} />}
+              </CallFilters>
             </>
           ) : (
             <Suspense fallback={<div className={classes.queueLoading} />}>
@@ -150,8 +155,7 @@ export function CallsView() {
                 scroller={scroller}
                 list={list}
                 openId={openId}
-                shown={shown}
-                widthPx={widthPx}
+                columns={columns}
                 selection={selection}
                 search={{ ...withoutFaults(filters, faults), tab }}
                 onOpen={open}
@@ -163,7 +167,13 @@ export function CallsView() {
         </div>
         {selection.ids.size > 0 && (
           <Suspense>
-            <SelectedCalls selection={selection} list={list} asked={asked} openId={openId} onClose={close} />
+            <SelectedCalls
+              selection={selection}
+              list={list}
+              resolvedFilters={resolvedFilters}
+              openId={openId}
+              onClose={close}
+            />
           </Suspense>
         )}
       </div>
@@ -173,6 +183,79 @@ export function CallsView() {
         </OpenCallsContext>
       )}
     </div>
+  )
+}
+
+/** Changes and clears the filters in the address. Both close the open call. */
+function useFiltering(filters: ChosenFilters) {
+  const { id } = useProject()
+  const navigate = useNavigate()
+  const go = (search: ChosenFilters, replace: boolean) =>
+    void navigate({ to: '/p/$project/calls', params: { project: id }, search, replace })
+  return {
+    /** @param isPause for a pause in typing */
+    filter: (change: FilterChange, isPause = false) => {
+      const next = readFilters({ ...filters, ...change })
+      // Continued typing is one history entry.
+      go(next, isPause && filters.text !== undefined && next.text !== undefined)
+    },
+    clear: () => go({}, false),
+  }
+}
+
+interface ListActionsProps {
+  filters: ChosenFilters
+  /** How many calls the list has; null when they are too many to count, or not loaded. */
+  total: number | null
+  onFilter: (change: FilterChange) => void
+  columns: ColumnChoice
+}
+
+/** Reviews the calls of the list one after the other. All else that can be made of them is in a menu. */
+function ListActions({ filters, total, ...menu }: ListActionsProps) {
+  const isRefused = useRefusal('change') !== null
+  const review = (
+    <Button variant="default" leftSection={<IconListCheck size={14} aria-hidden />}>
+      Review
+    </Button>
+  )
+  return (
+    <div className="cb-row">
+      {isRefused ? (
+        <Guarded right="change">{review}</Guarded>
+      ) : (
+        <ButtonWithPopup kind="dialog" load={loadQueues} button={review}>
+          {(popup) => <ReviewPopover {...popup} filters={filters} total={total} />}
+        </ButtonWithPopup>
+      )}
+      <ButtonWithPopup
+        kind="menu"
+        load={loadMenu}
+        button={
+          <ActionIcon variant="default" size={32} aria-label="More" data-hint="Chart, alert, export, display">
+            <IconDots size={16} aria-hidden />
+          </ActionIcon>
+        }
+      >
+        {(popup) => <ListMenu {...popup} filters={filters} {...menu} />}
+      </ButtonWithPopup>
+    </div>
+  )
+}
+
+function SaveButton({ filters }: { filters: ChosenFilters }) {
+  return (
+    <ButtonWithPopup
+      kind="dialog"
+      load={loadSave}
+      button={
+        <Button variant="subtle" color="gray" size="compact-sm">
+          Save as view
+        </Button>
+      }
+    >
+      {(popup) => <SaveView {...popup} filters={filters} />}
+    </ButtonWithPopup>
   )
 }
 
@@ -203,8 +286,22 @@ function ListOrInstead({ list, filters, faults, onClear, children }: ListOrInste
     return <Problem title="The calls could not be loaded" error={error} onRetry={retry} />
   }
   if (!data || rows.length > 0 || hasNextPage || isPlaceholderData) return children
-  const isFaulty = faults.length > 0
-  if (isFaulty || isFiltered(filters)) return <NoHits isFaulty={isFaulty} onClear={onClear} />
+  if (faults.length > 0 || isFiltered(filters))
+    return (
+      <Empty
+        icon={<IconSearchOff size={24} stroke={1.6} />}
+        title="No matching calls"
+        action={
+          <Button variant="default" onClick={onClear}>
+            Clear filters
+          </Button>
+        }
+      >
+        {faults.length > 0
+          ? 'This page’s address has a value that cannot be read. Remove it above.'
+          : 'No call in this project matches all of these filters. Remove a filter or search for fewer words.'}
+      </Empty>
+    )
   return (
     <Suspense>
       <NoCalls />
@@ -241,11 +338,11 @@ function Total({ list }: { list: CallListData }) {
   )
 }
 
-/** Where not all calls that match are sorted, which ones are. */
+/** By how many criteria passed, not all calls that match are sorted. */
 function SortedNote({ list, order }: { list: CallListData; order: string | undefined }) {
   const { total = 0 } = list.first ?? {}
   const isSome = total === null || total > sortedMax
-  if (!isSome || !ordersOfNewest.some((one) => one === order)) return null
+  if (!isSome || !order?.endsWith('criteria')) return null
   return <> Sorted within the newest {asCount(sortedMax)} of them.</>
 }
 

@@ -7,7 +7,8 @@ import {
   prefixOf,
   verdicts,
 } from '../../../../calls/filters.ts'
-import { relativeDateNames, relativeDateOf } from './relative-dates.ts'
+import type { Dates } from '../../components/dates.ts'
+import { rangeOfRelative, relativeDateNames, relativeDateOf } from './date-ranges.ts'
 
 /** Filters of which any of several values may be chosen. */
 export type ManyFilter = Extract<CallFilter, { kind: 'value' | 'given' | 'listed' }>
@@ -32,16 +33,23 @@ export type ChosenFilters = {
   order?: string
   /** A set of calls, such as a queue of reviews: no other calls are listed. */
   set?: string
-  /** A period that moves on with the days, in place of `from` and `to`: see relative-dates.ts. */
+  /** A period that moves on with the days, in place of `from` and `to`: see date-ranges.ts. */
   date?: string
 }
 
 /** How the list is sorted; without one, newest first. */
-export type Order = (typeof orders)[number]
-/** The orders in which only the newest 10,000 calls that match are sorted. */
-export const ordersOfNewest = ['-criteria', 'criteria'] as const
-const ordersOfAll = ['createdAt', '-duration', 'duration', '-cost', 'cost', '-latency', 'latency'] as const
-export const orders = [...ordersOfAll, ...ordersOfNewest] as const
+export type Order = keyof typeof orders
+export const orders = {
+  createdAt: 'Oldest first',
+  '-duration': 'Longest first',
+  duration: 'Shortest first',
+  '-cost': 'Most expensive first',
+  cost: 'Cheapest first',
+  '-latency': 'Slowest first',
+  latency: 'Fastest first',
+  criteria: 'Fewest criteria passed first',
+  '-criteria': 'Most criteria passed first',
+}
 
 /** Filters to set, and with undefined to clear. */
 export type FilterChange = { [Name in keyof ChosenFilters]?: OneOrMore | undefined }
@@ -100,8 +108,31 @@ export function isFiltered({ order: _, ...filters }: ChosenFilters): boolean {
 }
 
 /** A key that is equal for equal filters, in whatever order they were set. */
-export function nameOf(filters: ChosenFilters): string {
+export function filterKey(filters: ChosenFilters): string {
   return JSON.stringify(Object.entries(withoutEmpty(filters)).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** As the API takes filters. It knows how long ago something was heard of a live call. */
+export type ResolvedFilters = ChosenFilters & { silent?: string }
+
+/**
+ * The filters with instants in place of a relative date, and live calls without silent ones. A date that cannot be read
+ * stays.
+ */
+export function resolveFilters(
+  { date, ...filters }: ChosenFilters,
+  dates: Dates,
+  now: number,
+): ResolvedFilters {
+  const resolved = { ...filters, ...resolveStatus(filters.status) }
+  if (date === undefined) return resolved
+  const relative = relativeDateOf(date)
+  return relative ? { ...resolved, ...rangeOfRelative(relative, dates, now) } : { ...resolved, date }
+}
+
+function resolveStatus(status: string | undefined): Pick<ResolvedFilters, 'status' | 'silent'> {
+  if (status === 'silent') return { status: 'live', silent: 'true' }
+  return status === 'live' ? { status, silent: 'false' } : {}
 }
 
 /** The chosen values of a filter. */
@@ -139,7 +170,7 @@ function readFilter(filter: CallFilter, value: unknown): OneOrMore | undefined {
 function problemOf(name: string, text: string): string | undefined {
   if (text.length > charsMax) return `is longer than ${charsMax} characters`
   if (name === 'date') return relativeDateOf(text) ? undefined : `is not ${relativeDateNames.join(' or ')}`
-  if (name === 'order') return orders.some((order) => order === text) ? undefined : 'is not an order'
+  if (name === 'order') return Object.hasOwn(orders, text) ? undefined : 'is not an order'
   const filter = callFilters.find((one) => one.name === name)
   const choices =
     name === 'status' ? statuses : filter && 'choices' in filter ? filter.choices : choicesOf(name)
@@ -166,7 +197,7 @@ function shortened(text: string): string {
   return text.length > shownCharsMax ? `${text.slice(0, shownCharsMax)}…` : text
 }
 
-export function isMany(filter: CallFilter): filter is ManyFilter {
+function isMany(filter: CallFilter): filter is ManyFilter {
   return filter.kind === 'value' || filter.kind === 'given' || filter.kind === 'listed'
 }
 

@@ -1,60 +1,66 @@
-import { useLocalStorage } from '@mantine/hooks'
+import { useLocalStorage, useMediaQuery } from '@mantine/hooks'
 import { useMemo } from 'react'
+import type { Order } from './chosen-filters.ts'
 
-/**
- * The columns of the list, from left to right. Some are always there. `px` is a column's width; the summary takes what is
- * left, and at least so much where other columns than the standard ones were chosen.
- */
-export const columns = [
-  { name: 'when', label: 'Time', choice: 'always', px: 84 },
-  { name: 'numbers', label: 'From and to', choice: 'always', px: 264 },
-  { name: 'duration', label: 'Duration', choice: 'shown', px: 84 },
-  { name: 'density', label: 'Conversation', choice: 'shown', px: 128 },
-  { name: 'evaluation', label: 'Evaluation', choice: 'shown', px: 112 },
-  { name: 'review', label: 'Review', choice: 'shown', px: 112 },
-  { name: 'agent', label: 'Agent', choice: 'shown', px: 112 },
-  { name: 'version', label: 'Version', choice: 'hidden', px: 88 },
-  { name: 'cost', label: 'Cost', choice: 'hidden', px: 88 },
-  { name: 'latency', label: 'Latency', choice: 'hidden', px: 88 },
-  { name: 'criteria', label: 'Criteria', choice: 'hidden', px: 88 },
-  { name: 'engaged', label: 'Engaged', choice: 'hidden', px: 80 },
-  { name: 'source', label: 'Source', choice: 'hidden', px: 104 },
-  { name: 'ended', label: 'End reason', choice: 'hidden', px: 136 },
-  { name: 'labels', label: 'Labels', choice: 'hidden', px: 136 },
-  { name: 'assignee', label: 'Assigned to', choice: 'hidden', px: 136 },
-  { name: 'summary', label: 'Summary', choice: 'always', px: 240 },
-] as const
-
-/** Columns of figures. */
-export function isFigure(name: string): boolean {
-  return ['duration', 'cost', 'latency', 'criteria'].includes(name)
+/** A column of the list. `px` is its width; the summary takes what is left, and at least so much. */
+export interface Column {
+  name: ColumnName
+  label: string
+  px: number
+  isFigure?: boolean
+  /** What sorts by it; with a minus, from the greatest on. */
+  order?: Order
 }
 
-export type ColumnName = (typeof columns)[number]['name']
+export type ColumnName =
+  | ('when' | 'caller' | 'duration' | 'density' | 'evaluation' | 'review' | 'agent' | 'version' | 'cost')
+  | ('latency' | 'criteria' | 'engaged' | 'source' | 'ended' | 'labels' | 'assignee' | 'summary')
 
-const selectPx = 32
-const standard = columns.flatMap(({ name, choice }) => (choice === 'shown' ? [name] : []))
+/** From left to right. */
+export const columns: readonly Column[] = [
+  { name: 'when', label: 'Time', px: 76, order: 'createdAt' },
+  { name: 'caller', label: 'Caller', px: 136 },
+  { name: 'duration', label: 'Duration', px: 68, isFigure: true, order: 'duration' },
+  { name: 'density', label: 'Conversation', px: 96 },
+  { name: 'evaluation', label: 'Evaluation', px: 108 },
+  { name: 'review', label: 'Review', px: 32 },
+  { name: 'agent', label: 'Agent', px: 92 },
+  { name: 'version', label: 'Version', px: 88 },
+  { name: 'cost', label: 'Cost', px: 88, isFigure: true, order: 'cost' },
+  { name: 'latency', label: 'Latency', px: 88, isFigure: true, order: 'latency' },
+  { name: 'criteria', label: 'Criteria', px: 88, isFigure: true, order: 'criteria' },
+  { name: 'engaged', label: 'Engaged', px: 80 },
+  { name: 'source', label: 'Source', px: 104 },
+  { name: 'ended', label: 'End reason', px: 136 },
+  { name: 'labels', label: 'Labels', px: 136 },
+  { name: 'assignee', label: 'Assigned to', px: 136 },
+  { name: 'summary', label: 'Summary', px: 240 },
+]
 
-/** The columns that a person has chosen, in this browser. */
-export function useColumns(): {
-  shown: ReadonlySet<ColumnName>
-  /** How wide the list is at least; undefined for the standard columns, which make room for each other. */
-  widthPx: number | undefined
+/** The columns of someone who has chosen none. */
+const standard = ['when', 'caller', 'duration', 'density', 'evaluation', 'review', 'summary']
+/** What a row of two lines shows, whatever columns are chosen. */
+const ofTwoLines = ['caller', 'evaluation', 'review', 'when', 'summary', 'duration']
+
+export interface ColumnChoice {
+  shown: readonly Column[]
+  /** Whether a row is two lines: beside an open call, and in a narrow window. */
+  isTwoLines: boolean
+  /** The names of those chosen. */
   chosen: string[]
   choose: (names: string[]) => void
-} {
-  const [chosen, choose] = useLocalStorage<string[]>({
-    key: 'callbook-call-columns',
-    defaultValue: [...standard],
-    // Columns that appear later would move what is being read.
-    getInitialValueInEffect: false,
-  })
-  const shown = useMemo(() => {
-    const isShown = ({ name, choice }: (typeof columns)[number]) =>
-      choice === 'always' || chosen.includes(name)
-    return new Set(columns.flatMap((column) => (isShown(column) ? [column.name] : [])))
-  }, [chosen])
-  const isOwn = chosen.some((name) => !standard.some((one) => one === name))
-  const px = columns.reduce((sum, column) => sum + (shown.has(column.name) ? column.px : 0), selectPx)
-  return { shown, widthPx: isOwn ? px : undefined, chosen, choose }
+}
+
+/** The columns that a person has chosen in this browser. Without any, the standard ones are back. */
+export function useColumns(isBesideCall: boolean): ColumnChoice {
+  const atOnce = { getInitialValueInEffect: false }
+  const hasRoomForAgent = useMediaQuery('(min-width: 1400px)', false, atOnce)
+  const isNarrow = useMediaQuery('(max-width: 900px)', false, atOnce)
+  const [stored, choose] = useLocalStorage<string[]>({ key: 'callbook-columns', defaultValue: [], ...atOnce })
+  const isTwoLines = isBesideCall || isNarrow
+  return useMemo(() => {
+    const chosen = stored.length > 0 ? stored : [...standard, ...(hasRoomForAgent ? ['agent'] : [])]
+    const shown = isTwoLines ? ofTwoLines : chosen
+    return { shown: columns.filter(({ name }) => shown.includes(name)), isTwoLines, chosen, choose }
+  }, [stored, choose, hasRoomForAgent, isTwoLines])
 }

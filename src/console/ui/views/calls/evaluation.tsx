@@ -52,10 +52,15 @@ export function Engagement({ isEngaged }: { isEngaged: boolean }) {
 
 const silentAfterMs = 1_800_000
 
-/** The mark of a live call, which is another one after half an hour without a word. @param heardAt ISO 8601 */
-export function LiveOrSilent({ heardAt }: { heardAt: string | null }) {
+/** Whether nothing was heard of a live call for half an hour. @param heardAt ISO 8601 */
+export function useIsSilent(heardAt: string | null): boolean {
   const now = useNow()
-  if (heardAt === null || now - Date.parse(heardAt) < silentAfterMs) return <LiveBadge />
+  return heardAt !== null && now - Date.parse(heardAt) >= silentAfterMs
+}
+
+/** The mark of a live call, which is another one while it is silent. */
+export function LiveOrSilent({ heardAt }: { heardAt: string | null }) {
+  if (!useIsSilent(heardAt)) return <LiveBadge />
   return (
     <StatusBadge tone="neutral" icon={<IconVolumeOff size={12} stroke={2} />}>
       <span title="Nothing was heard of this call for 30 minutes.">Silent</span>

@@ -1,6 +1,7 @@
 import { type FilterName, noValue } from '../../../../calls/filters.ts'
 import { catalog, frameworkLabels } from '../../../../sources/catalog.ts'
 import { asPhrase } from '../../components/phrase.ts'
+import type { ChosenFilters } from './chosen-filters.ts'
 
 /** What the console calls a filter. */
 export const filterLabels: Record<FilterName, string> = {
@@ -64,4 +65,28 @@ export function valueLabel(name: FilterName, value: string): string {
   const labels = valueLabels[name] ?? {}
   if (Object.hasOwn(labels, value) && labels[value]) return labels[value]
   return name === 'endedReason' || name === 'evaluation' ? asPhrase(value) : value
+}
+
+/** A value that a filter offers. */
+export interface Option {
+  value: string
+  label: string
+  /** How many calls have it. */
+  count?: number | undefined
+}
+
+/** What is counted for each option: the calls that the other filters leave. */
+export interface Counted {
+  name: FilterName
+  filters: ChosenFilters
+}
+
+/** The values that a filter offers. */
+export interface Choices {
+  options: readonly Option[]
+  counted?: Counted | undefined
+  values: string[]
+  /** Whether any of them can be chosen together. */
+  isMany?: boolean | undefined
+  onChoose: (values: string[]) => void
 }

@@ -1,4 +1,5 @@
-import type { CallRow, CallRows } from '../../../../calls/reading/call-rows.ts'
+import type { CallRows } from '../../../../calls/reading/call-rows.ts'
+import type { Dates } from '../../components/dates.ts'
 import { asCount, counted } from '../../components/figures.ts'
 
 /** What sorts a call in the list. */
@@ -9,51 +10,11 @@ interface Place {
 
 type Page<Row> = Omit<CallRows, 'data'> & { data: Row[] }
 
-/** The list of calls as it is shown. */
-interface ListState<Row extends Place = CallRow> {
-  pages: Page<Row>[]
-  /** Calls that may have changed since they were loaded. */
-  changed: ReadonlySet<string>
-}
-
-export type ListEvent<Row extends Place = CallRow> =
-  /** The newest calls were loaded again. While somebody reads the list, nothing in it moves. */
-  | { type: 'newest loaded'; newest: Page<Row>; isNewestFirst: boolean; isReading: boolean }
-  /** The calls with the ids in `asked` were loaded again. */
-  | { type: 'changed loaded'; asked: readonly string[]; answer: Page<Row> }
-  /** The person wants to see the new calls. */
-  | { type: 'waiting asked for'; newest: Page<Row> }
-
-/** The list after an event. */
-export function nextList<Row extends Place>(
-  { pages, changed }: ListState<Row>,
-  event: ListEvent<Row>,
-): ListState<Row> {
-  switch (event.type) {
-    case 'newest loaded': {
-      const { newest, isNewestFirst, isReading } = event
-      const how = !isNewestFirst ? withChanged : isReading ? withoutNew : withNewestPage
-      const loaded = new Set(newest.data.map(({ id }) => id))
-      const others = rowsOf(pages).filter(({ id }) => !loaded.has(id))
-      return { pages: how(pages, newest), changed: new Set(others.map(({ id }) => id)) }
-    }
-    case 'changed loaded': {
-      const { data, nextCursor } = event.answer
-      // If another page follows, missing calls may be on that one.
-      const answered = nextCursor === null ? event.asked : data.map(({ id }) => id)
-      const left = [...changed].filter((id) => !answered.includes(id))
-      return { pages: withAnswered(pages, answered, data), changed: new Set(left) }
-    }
-    case 'waiting asked for':
-      return { pages: withNewestPage(pages, event.newest), changed }
-  }
-}
-
 /**
  * The pages after the first one was loaded again: new calls come on top, known ones are updated, and calls that
  * disappeared from the reloaded part are removed. Cursors stay valid, because they name a place.
  */
-function withNewestPage<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
+export function withNewestPage<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
   const [first, ...rest] = pages
   const last = newest.data.at(-1)
   if (!first || newest.nextCursor === null) return [newest]
@@ -73,27 +34,15 @@ export function newRows<Row extends Place>(pages: Page<Row>[], newest: Page<Row>
   return newest.data.filter((row) => !known.has(row.id) && (!top || isAfter(top, row)))
 }
 
-/** The pages with updated calls but without new ones, so that nothing that is being read moves. */
-function withoutNew<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
-  const fresh = new Set(newRows(pages, newest).map(({ id }) => id))
-  const data = newest.data.filter(({ id }) => !fresh.has(id))
-  return data.length === 0 && fresh.size > 0 ? pages : withNewestPage(pages, { ...newest, data })
-}
-
-/** The pages with the calls of one page updated, wherever they are. */
-function withChanged<Row extends Place>(pages: Page<Row>[], newest: Page<Row>): Page<Row>[] {
-  const now = new Map(newest.data.map((row) => [row.id, row]))
-  return pages.map((page) => ({ ...page, data: page.data.map((row) => now.get(row.id) ?? row) }))
-}
-
-/** The pages with some calls updated, or removed if they no longer match. */
-function withAnswered<Row extends Place>(
+/** The pages with some calls as an answer has them, wherever they are, or without those that no longer match. */
+export function withRows<Row extends Place>(
   pages: Page<Row>[],
-  answered: readonly string[],
-  rows: readonly Row[],
+  ids: readonly string[],
+  { data, nextCursor }: Page<Row>,
 ): Page<Row>[] {
-  const now = new Map(rows.map((row) => [row.id, row]))
-  const isGone = (id: string) => answered.includes(id) && !now.has(id)
+  const now = new Map(data.map((row) => [row.id, row]))
+  // If another page follows, missing calls may be on that one.
+  const isGone = (id: string) => nextCursor === null && ids.includes(id) && !now.has(id)
   return pages.map((page) => ({
     ...page,
     data: page.data.flatMap((row) => (isGone(row.id) ? [] : [now.get(row.id) ?? row])),
@@ -114,6 +63,27 @@ export function withoutCall<Row extends Place>(pages: Page<Row>[], id: string): 
 /** All calls of the pages without repetition: a call that moved between two requests can be in two pages. */
 export function rowsOf<Row extends Place>(pages: Page<Row>[]): Row[] {
   return [...new Map(pages.flatMap((page) => page.data).map((row) => [row.id, row])).values()]
+}
+
+/** A row of the list: a call, or the heading of a day. */
+export type Entry<Row> = { key: string; row: Row } | { key: string; day: string }
+
+/** Calls in order, without days. */
+export function withoutDays<Row extends { id: string }>(rows: readonly Row[]): Entry<Row>[] {
+  return rows.map((row) => ({ key: row.id, row }))
+}
+
+/** Calls in order, below the heading of their day. */
+export function byDay<Row extends Place>(rows: readonly Row[], dates: Dates, now: number): Entry<Row>[] {
+  const entries: Entry<Row>[] = []
+  let before = ''
+  for (const row of rows) {
+    const day = dates.dayOf(row.createdAt)
+    if (day !== before) entries.push({ key: `day ${day}`, day: dates.heading(row.createdAt, now) })
+    before = day
+    entries.push({ key: row.id, row })
+  }
+  return entries
 }
 
 /** How many calls there are, in words: `8,000 calls`, `10,000+ calls`. */

@@ -1,148 +1,113 @@
 import { UnstyledButton } from '@mantine/core'
-import { IconAlertTriangle, IconChevronDown, IconPlus, IconX } from '@tabler/icons-react'
+import { IconChevronDown, IconPlus, IconX } from '@tabler/icons-react'
 import { lazy, type ReactNode } from 'react'
 import { ButtonWithPopup, type PopupProps } from '../../components/popup.tsx'
 import classes from './calls.module.css'
-import type { Counted, Option } from './pill-popups.tsx'
+import type { Choices } from './filter-labels.ts'
 
-const load = () => import('./pill-popups.tsx')
-const Choices = lazy(async () => ({ default: (await load()).Choices }))
-const ManyChoices = lazy(async () => ({ default: (await load()).ManyChoices }))
-const PillForm = lazy(async () => ({ default: (await load()).PillForm }))
+export const loadPopups = () => import('./filter-popups.tsx')
+const ChoiceMenu = lazy(async () => ({ default: (await loadPopups()).ChoiceMenu }))
+const FormPopover = lazy(async () => ({ default: (await loadPopups()).FormPopover }))
 
-interface FilterPillProps {
+interface PillProps {
   /** The filter's name, such as `Status`. */
   label: string
   /** The chosen value in words; undefined if there is none. */
   chosen: string | undefined
   onClear: () => void
+  /** Whether it is opened as soon as it is shown. */
+  isOpenAtFirst?: boolean
+  onOpen?: (isOpen: boolean) => void
 }
 
-interface ChoicePillProps extends FilterPillProps {
-  options: Option[]
-  counted?: Counted | undefined
-  value: string | undefined
-  onChoose: (value: string) => void
-}
-
-/** A filter by one of some values. */
-export function ChoicePill({ options, counted, value, onChoose, ...pill }: ChoicePillProps) {
+/** A filter by one of some values, or by any of them. */
+export function ChoicePill({ options, counted, values, isMany, onChoose, ...pill }: PillProps & Choices) {
   return (
     <Pill kind="menu" {...pill}>
       {(popup) => (
-        <Choices
+        <ChoiceMenu
           {...popup}
           label={pill.label}
           options={options}
           counted={counted}
-          value={value}
-          onChoose={onChoose}
-        />
-      )}
-    </Pill>
-  )
-}
-
-interface ManyPillProps extends FilterPillProps {
-  options: Option[]
-  counted?: Counted | undefined
-  values: string[]
-  onChoose: (values: string[]) => void
-}
-
-/** A filter by any of some values. */
-export function ManyPill({ options, counted, values, onChoose, ...pill }: ManyPillProps) {
-  return (
-    <Pill kind="menu" {...pill}>
-      {(popup) => (
-        <ManyChoices
-          {...popup}
-          label={pill.label}
-          counted={counted}
-          options={options}
           values={values}
+          isMany={isMany}
           onChoose={onChoose}
         />
       )}
     </Pill>
   )
-}
-
-interface FormPillProps extends FilterPillProps {
-  children: (close: () => void) => ReactNode
 }
 
 /** A filter with a form of its own. */
-export function FormPill({ children, ...pill }: FormPillProps) {
+export function FormPill({ children, ...pill }: PillProps & { children: (close: () => void) => ReactNode }) {
   return (
     <Pill kind="dialog" {...pill}>
-      {(popup) => <PillForm {...popup} label={pill.label} form={children} />}
+      {(popup) => <FormPopover {...popup} label={pill.label} form={children} />}
     </Pill>
   )
 }
 
-/** A filter that can be cleared and not changed. @param isFault whether its value cannot be read */
-export function PlainPill({
-  label,
-  text,
-  isFault = false,
-  onClear,
-}: {
-  label: string
-  text: string
-  isFault?: boolean
-  onClear: () => void
-}) {
+/** A filter that can be cleared and not changed. */
+export function PlainPill({ label, chosen, onClear }: PillProps) {
   return (
-    <div className={classes.pill} data-active data-fault={isFault || undefined}>
-      <UnstyledButton className={classes.pillClear} aria-label={`Clear ${label}`} onClick={onClear}>
-        <IconX size={12} stroke={2} aria-hidden />
-      </UnstyledButton>
+    <div className={classes.pill} data-active>
+      <ClearButton label={label} onClear={onClear} />
       <span className={classes.pillOpen}>
-        <span>{label}</span>
-        <span className={classes.pillLine} aria-hidden />
-        {isFault && <IconAlertTriangle size={12} stroke={2} role="img" aria-label="Cannot be read:" />}
-        <span className={`${classes.pillValue} cb-truncate`} title={text}>
-          {text}
-        </span>
+        <PillText label={label} chosen={chosen} />
       </span>
     </div>
   )
 }
 
-interface PillProps extends FilterPillProps {
+interface PillWithPopupProps extends PillProps {
   kind: 'menu' | 'dialog'
   children: (popup: PopupProps) => ReactNode
 }
 
-function Pill({ label, chosen, onClear, kind, children }: PillProps) {
+function Pill({ label, chosen, onClear, kind, children, ...opening }: PillWithPopupProps) {
   const isActive = chosen !== undefined
   return (
     <div className={classes.pill} data-active={isActive || undefined}>
-      {isActive && (
-        <UnstyledButton className={classes.pillClear} aria-label={`Clear ${label}`} onClick={onClear}>
-          <IconX size={12} stroke={2} aria-hidden />
-        </UnstyledButton>
-      )}
+      {isActive && <ClearButton label={label} onClear={onClear} />}
       <ButtonWithPopup
         kind={kind}
-        load={load}
+        load={loadPopups}
+        {...opening}
         button={
           <UnstyledButton className={classes.pillOpen}>
             {!isActive && <IconPlus size={12} stroke={2} aria-hidden />}
-            <span>{label}</span>
-            {isActive && (
-              <>
-                <span className={classes.pillLine} aria-hidden />
-                <span className={`${classes.pillValue} cb-truncate`}>{chosen}</span>
-                <IconChevronDown size={12} stroke={2} aria-hidden />
-              </>
-            )}
+            <PillText label={label} chosen={chosen} />
+            {isActive && <IconChevronDown size={12} stroke={2} aria-hidden />}
           </UnstyledButton>
         }
       >
         {children}
       </ButtonWithPopup>
     </div>
+  )
+}
+
+function ClearButton({ label, onClear }: Pick<PillProps, 'label' | 'onClear'>) {
+  return (
+    <UnstyledButton className={classes.pillClear} aria-label={`Clear ${label}`} onClick={onClear}>
+      <IconX size={12} stroke={2} aria-hidden />
+    </UnstyledButton>
+  )
+}
+
+function PillText({ label, chosen }: Pick<PillProps, 'label' | 'chosen'>) {
+  return (
+    <>
+      <span>{label}</span>
+      {chosen !== undefined && (
+        <>
+          <span className={classes.pillLine} aria-hidden />
+          <span className={`${classes.pillValue} cb-truncate`} title={chosen} dir="auto">
+            {chosen}
+          </span>
+        </>
+      )}
+    </>
   )
 }

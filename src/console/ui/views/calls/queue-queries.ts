@@ -18,16 +18,6 @@ export function queuesQuery(project: string) {
   })
 }
 
-/** The names of those who may review calls. */
-export function reviewersQuery(project: string) {
-  return queryOptions({
-    queryKey: callKeys.reviewers(project),
-    queryFn: ({ signal }) =>
-      unwrap(api.projects({ project })['call-sets'].reviewers.get({ fetch: { signal } })),
-    select: ({ names }) => names,
-  })
-}
-
 /** A queue, as soon as it is known. */
 export function useQueue(id: string | undefined) {
   const project = useProject()

@@ -11,22 +11,20 @@ import {
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { lazy, type ReactElement, type ReactNode, Suspense, useState } from 'react'
 import type { ManyChange } from '../../../../calls/review/schemas.ts'
-import { api, unwrap } from '../../api.ts'
+import { read, unwrap } from '../../api.ts'
 import { asCount, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { sayNotDone } from '../../components/say-not-done.ts'
 import { stringifySearch } from '../../search-params.ts'
 import { usePerson, useProject, useRefusal } from '../../session.ts'
 import classes from './calls.module.css'
-import type { ChosenFilters } from './chosen-filters.ts'
-import { DeleteFound } from './delete-found.tsx'
-import { DeleteSelected } from './delete-selected.tsx'
-import { exportFiles } from './list-popups.tsx'
+import type { ResolvedFilters } from './chosen-filters.ts'
+import { exportFiles } from './list-menu.tsx'
 import { totalLabel } from './pages.ts'
-import { reviewersQuery, useStartQueue } from './queue-queries.ts'
+import { useStartQueue } from './queue-queries.ts'
+import { useDeleteMatching, useDeleteSelected, useManyChange } from './selected-changes.tsx'
 import { type Selection, selectedMax } from './selection.ts'
 import type { CallListData } from './use-call-list.ts'
-import { useManyChange } from './use-many-change.tsx'
 
 const LabelForm = lazy(() => import('./label-form.tsx'))
 
@@ -34,31 +32,40 @@ interface SelectedCallsProps {
   selection: Selection
   list: CallListData
   /** The filters of the list, as the API takes them. */
-  asked: ChosenFilters
+  resolvedFilters: ResolvedFilters
   openId: string | undefined
   /** Closes the open call. */
   onClose: () => void
 }
 
 /** What can be done with the selected calls: those that were chosen, or all that match. */
-export default function SelectedCalls({ selection, list, asked, openId, onClose }: SelectedCallsProps) {
-  const [asks, setAsks] = useState<'selected' | 'found' | null>(null)
+export default function SelectedCalls({
+  selection,
+  list,
+  resolvedFilters,
+  openId,
+  onClose,
+}: SelectedCallsProps) {
   const { change, isPending } = useManyChange(selection)
   const { ids, frozen } = selection
   const count = ids.size
   const start = useStartQueue()
+  const deleteSelected = useDeleteSelected(selection, list.rows ?? [], (deleted) => {
+    if (openId !== undefined && deleted.includes(openId)) onClose()
+  })
+  const deleteMatching = useDeleteMatching(selection, resolvedFilters)
   const onError = (error: Error) => sayNotDone('The queue was not started', error)
   const part = { onChange: change, disabled: isPending }
   return (
-    <>
-      <section className={classes.selected} aria-label="Selected calls">
-        <span role="status">
-          {asCount(count)} selected{frozen?.isCapped && ', the first of those that match'}
-        </span>
-        {!frozen && <SelectAll selection={selection} list={list} asked={asked} />}
-        <EvaluateCalls {...part} />
-        <LabelCalls selection={selection} list={list} {...part} />
-        <AssignCalls {...part} />
+    <section className={classes.selected} aria-label="Selected calls">
+      <span role="status">
+        {asCount(count)} selected{frozen?.isCapped && ', the first of those that match'}
+      </span>
+      {!frozen && <SelectAll selection={selection} list={list} resolvedFilters={resolvedFilters} />}
+      <EvaluateCalls {...part} />
+      <LabelCalls selection={selection} list={list} {...part} />
+      <AssignCalls {...part} />
+      <Guarded right="change">
         <BarButton
           icon={<IconListCheck size={14} aria-hidden />}
           disabled={start.isPending}
@@ -66,47 +73,32 @@ export default function SelectedCalls({ selection, list, asked, openId, onClose 
         >
           Review
         </BarButton>
-        {frozen && <ExportCalls set={frozen.id} />}
+      </Guarded>
+      {frozen && <ExportCalls set={frozen.id} />}
+      <Guarded right="delete">
+        <BarButton
+          isDanger
+          icon={<IconTrash size={14} aria-hidden />}
+          disabled={isPending}
+          onClick={deleteSelected}
+        >
+          Delete
+        </BarButton>
+      </Guarded>
+      {frozen?.isCapped && (
         <Guarded right="delete">
           <BarButton
             isDanger
-            icon={<IconTrash size={14} aria-hidden />}
-            disabled={isPending}
-            onClick={() => setAsks('selected')}
+            icon={<IconTrashX size={14} aria-hidden />}
+            disabled={isPending || deleteMatching.isPending}
+            onClick={() => deleteMatching.mutate()}
           >
-            Delete
+            Delete all that match
           </BarButton>
         </Guarded>
-        {frozen?.isCapped && (
-          <Guarded right="delete">
-            <BarButton
-              isDanger
-              icon={<IconTrashX size={14} aria-hidden />}
-              disabled={isPending}
-              onClick={() => setAsks('found')}
-            >
-              Delete all that match
-            </BarButton>
-          </Guarded>
-        )}
-        <CloseButton size="sm" aria-label="Clear selection" onClick={() => selection.set([])} />
-      </section>
-      <DeleteSelected
-        selection={selection}
-        rows={list.rows ?? []}
-        opened={asks === 'selected'}
-        onClose={() => setAsks(null)}
-        onDeleted={(deleted) => {
-          if (openId !== undefined && deleted.includes(openId)) onClose()
-        }}
-      />
-      <DeleteFound
-        asked={asked}
-        opened={asks === 'found'}
-        onClose={() => setAsks(null)}
-        onDeleted={() => selection.set([])}
-      />
-    </>
+      )}
+      <CloseButton size="sm" aria-label="Clear selection" onClick={() => selection.set([])} />
+    </section>
   )
 }
 
@@ -133,13 +125,14 @@ function BarButton({ icon, children, isDanger = false, ...rest }: BarButtonProps
 }
 
 /** Offers all calls that match, once those that are loaded are selected. */
-function SelectAll({ selection, list, asked }: Pick<SelectedCallsProps, 'selection' | 'list' | 'asked'>) {
-  const project = useProject()
+function SelectAll({
+  selection,
+  list,
+  resolvedFilters,
+}: Pick<SelectedCallsProps, 'selection' | 'list' | 'resolvedFilters'>) {
+  const { of } = useProject()
   const freeze = useMutation({
-    mutationFn: () => {
-      const query = stringifySearch(asked) || '?'
-      return unwrap(api.projects({ project: project.id })['call-sets'].post({ query }))
-    },
+    mutationFn: () => unwrap(of['call-sets'].post({ query: stringifySearch(resolvedFilters) || '?' })),
     onError: (error) => sayNotDone('The calls were not selected', error),
   })
   const { rows = [], first, hasNextPage } = list
@@ -178,13 +171,13 @@ function EvaluateCalls({ onChange, disabled }: ChangeProps) {
 }
 
 function AssignCalls({ onChange, disabled }: ChangeProps) {
-  const project = useProject()
+  const { of } = useProject()
   const person = usePerson()
-  const { data = [person.name] } = useQuery(reviewersQuery(project.id))
+  const { data: { names } = { names: [person.name] } } = useQuery(read(of['call-sets'].reviewers))
   return (
     <BarMenu label="Assign" icon={<IconUser size={14} aria-hidden />} disabled={disabled}>
-      <div className={classes.choices}>
-        {data.map((name) => (
+      <div className={classes.menu}>
+        {names.map((name) => (
           <Menu.Item key={name} dir="auto" onClick={() => onChange({ assignee: name })}>
             {name}
             {name === person.name && <span className="cb-dimmed"> (you)</span>}
@@ -248,36 +241,27 @@ function LabelCalls({
   disabled,
 }: ChangeProps & Pick<SelectedCallsProps, 'selection' | 'list'>) {
   const [isOpen, setIsOpen] = useState(false)
-  const count = selection.ids.size
-  const selected = (list.rows ?? []).filter(({ id }) => selection.ids.has(id))
+  const isRefused = useRefusal('change') !== null
+  const { ids, frozen } = selection
+  const selected = (list.rows ?? []).filter(({ id }) => ids.has(id))
+  const button = (
+    <BarButton
+      icon={<IconTag size={14} aria-hidden />}
+      disabled={disabled}
+      onClick={() => setIsOpen(!isOpen)}
+    >
+      Label
+    </BarButton>
+  )
+  if (isRefused) return <Guarded right="change">{button}</Guarded>
   return (
-    // Without the roles that it would give to the element around the button.
-    <Popover opened={isOpen} onChange={setIsOpen} position="top" trapFocus returnFocus withRoles={false}>
-      <Popover.Target>
-        <span>
-          <Guarded right="change">
-            <Button
-              size="compact-sm"
-              variant="subtle"
-              color="gray"
-              leftSection={<IconTag size={14} aria-hidden />}
-              aria-haspopup="dialog"
-              aria-expanded={isOpen}
-              disabled={disabled}
-              onClick={() => setIsOpen(!isOpen)}
-            >
-              Label
-            </Button>
-          </Guarded>
-        </span>
-      </Popover.Target>
-      <Popover.Dropdown role="dialog" aria-label="Label selected calls">
+    <Popover opened={isOpen} onChange={setIsOpen} position="top" trapFocus returnFocus>
+      <Popover.Target>{button}</Popover.Target>
+      <Popover.Dropdown aria-label="Label selected calls">
         <Suspense fallback={<Skeleton width={252} height={108} />}>
           <LabelForm
-            calls={count}
-            held={
-              selection.frozen ? null : [...new Set(selected.flatMap(({ review }) => review?.labels ?? []))]
-            }
+            calls={ids.size}
+            held={frozen ? null : [...new Set(selected.flatMap(({ review }) => review?.labels ?? []))]}
             onApply={(addLabels, removeLabels) => {
               setIsOpen(false)
               onChange({ addLabels, removeLabels })

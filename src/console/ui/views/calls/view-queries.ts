@@ -23,25 +23,25 @@ export function savedFilters(query: string): ChosenFilters {
 export function useViewChanges() {
   const project = useProject()
   const queryClient = useQueryClient()
-  const views = api.projects({ project: project.id }).views
-  const { data: kept = [] } = useQuery(viewsQuery(project.id, 'calls'))
+  const stored = project.of.views
+  const { data: views = [] } = useQuery(viewsQuery(project.id, 'calls'))
   const refresh = async () => {
     await queryClient.invalidateQueries({ queryKey: callKeys.views(project.id) })
     await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
   }
   const change = useMutation({
     mutationFn: async (what: ViewChange) => {
-      if (what.kind === 'delete') return await unwrap(views({ id: what.id }).delete())
-      if (what.kind === 'rename') return await unwrap(views({ id: what.id }).patch({ name: what.name }))
-      const ids = kept.map(({ id }) => id)
-      const first = kept.find(({ isFirst }) => isFirst)?.id ?? null
+      if (what.kind === 'delete') return await unwrap(stored({ id: what.id }).delete())
+      if (what.kind === 'rename') return await unwrap(stored({ id: what.id }).patch({ name: what.name }))
+      const ids = views.map(({ id }) => id)
+      const first = views.find(({ isFirst }) => isFirst)?.id ?? null
       return what.kind === 'first'
-        ? await unwrap(views.order.put({ order: ids, first: what.id }))
-        : await unwrap(views.order.put({ order: moved(ids, what.id, what.by), first }))
+        ? await unwrap(stored.order.put({ order: ids, first: what.id }))
+        : await unwrap(stored.order.put({ order: moved(ids, what.id, what.by), first }))
     },
     onSettled: refresh,
   })
-  return { kept, refresh, change: change.mutate, error: change.error }
+  return { views, refresh, change: change.mutate, error: change.error }
 }
 
 type ViewChange =

@@ -5,24 +5,24 @@ import { type FormEvent, useState } from 'react'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
 import { useProject } from '../../session.ts'
-import { type ChosenFilters, nameOf } from './chosen-filters.ts'
+import classes from './calls.module.css'
+import { type ChosenFilters, filterKey } from './chosen-filters.ts'
 import { savedFilters, useViewChanges } from './view-queries.ts'
-import classes from './view-tabs.module.css'
 
 const nameCharsMax = 100
 
-/** All calls, and each saved view. The menu of the current one renames, moves and deletes it. */
+/** All calls, and each saved view. The menu of the current one renames, moves and deletes it, or makes it the default. */
 export default function ViewTabs({ filters }: { filters: ChosenFilters }) {
   const project = useProject()
-  const { kept, change, error } = useViewChanges()
+  const { views, change, error } = useViewChanges()
   const [edited, setEdited] = useState<string | null>(null)
-  const now = nameOf(filters)
-  const current = kept.find(({ query }) => nameOf(savedFilters(query)) === now)
+  const now = filterKey(filters)
+  const current = views.find(({ query }) => filterKey(savedFilters(query)) === now)
   return (
     <>
       <nav aria-label="Views" className={classes.tabs}>
-        <Tab project={project.id} search={{}} isCurrent={now === nameOf({})} label="All calls" />
-        {kept.map((view, at) =>
+        <Tab project={project.id} search={{}} isCurrent={now === filterKey({})} label="All calls" />
+        {views.map((view, at) =>
           view.id === edited ? (
             <Rename
               key={view.id}
@@ -45,14 +45,14 @@ export default function ViewTabs({ filters }: { filters: ChosenFilters }) {
               {view === current && (
                 <Menu position="bottom-start" width={200}>
                   <Menu.Target>
-                    <UnstyledButton className={classes.more} aria-label={`Change the view ${view.name}`}>
+                    <UnstyledButton className={classes.tabMore} aria-label={`Change the view ${view.name}`}>
                       <IconChevronDown size={14} />
                     </UnstyledButton>
                   </Menu.Target>
                   <Menu.Dropdown>
                     {view.canChange && <Menu.Item onClick={() => setEdited(view.id)}>Rename</Menu.Item>}
                     <Menu.Item onClick={() => change({ kind: 'first', id: view.isFirst ? null : view.id })}>
-                      {view.isFirst ? 'Begin with all calls' : 'Begin with this view'}
+                      {view.isFirst ? 'Remove as default' : 'Make default'}
                     </Menu.Item>
                     <Menu.Item
                       disabled={at === 0}
@@ -61,7 +61,7 @@ export default function ViewTabs({ filters }: { filters: ChosenFilters }) {
                       Move left
                     </Menu.Item>
                     <Menu.Item
-                      disabled={at === kept.length - 1}
+                      disabled={at === views.length - 1}
                       onClick={() => change({ kind: 'move', id: view.id, by: 1 })}
                     >
                       Move right
@@ -104,7 +104,7 @@ function Tab({ project, search, isCurrent, label, isShared = false }: TabProps) 
       to="/p/$project/calls"
       params={{ project }}
       search={search}
-      className={classes.link}
+      className={classes.tabLink}
       activeOptions={{ exact: true }}
       aria-current={isCurrent ? 'page' : undefined}
       data-current={isCurrent || undefined}

@@ -14,7 +14,7 @@ import { parseSearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import { AlertButton } from '../alerts/alert-link.tsx'
 import { CallFilters } from '../calls/call-filters.tsx'
-import { nameOf } from '../calls/chosen-filters.ts'
+import { filterKey } from '../calls/chosen-filters.ts'
 import { viewsQuery } from '../calls/view-queries.ts'
 import { Card, useTableSwitch } from '../overview/card.tsx'
 import overview from '../overview/overview.module.css'
@@ -38,7 +38,7 @@ export function ChartView() {
   const search = useSearch({ from: '/p/$project/overview/chart' })
   const { chart, filters, asked, faults, hasTooMany, query, title, period } = useChart(search)
   const { data: views } = useQuery(viewsQuery(project.id, 'chart'))
-  const kept = views?.find((view) => nameOf(chartSearch(parseSearch(view.query))) === nameOf(search))
+  const kept = views?.find((view) => filterKey(chartSearch(parseSearch(view.query))) === filterKey(search))
   const { isTable, tableSwitch } = useTableSwitch()
   const go = (next: Record<string, unknown>, replace = false) =>
     void navigate({

@@ -5,7 +5,7 @@ import { api, unwrap } from '../../api.ts'
 import type { PopupProps } from '../../components/popup.tsx'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
-import { KeepForm } from '../calls/keep-form.tsx'
+import { SaveForm } from '../calls/save-view.tsx'
 import { viewsQuery } from '../calls/view-queries.ts'
 import type { ChartSearch } from './chart-search.ts'
 
@@ -29,12 +29,12 @@ export default function KeepChart({ search, proposed, target, opened, onChange }
     <Popover opened={opened} onChange={onChange} position="bottom-end" trapFocus returnFocus width={320}>
       <Popover.Target>{target}</Popover.Target>
       <Popover.Dropdown aria-label="Keep chart">
-        <KeepForm
+        <SaveForm
           key={proposed}
           label="Put it on the overview as"
           proposed={proposed}
           button="Keep chart"
-          onKeep={keep}
+          onSave={keep}
         />
       </Popover.Dropdown>
     </Popover>

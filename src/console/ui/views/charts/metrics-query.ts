@@ -3,7 +3,7 @@ import type { FiguresOfCalls } from '../../../../calls/figures/figures.ts'
 import { api, unwrap } from '../../api.ts'
 import { metricsKeys } from '../../query-keys.ts'
 import { toQuery } from '../../search-params.ts'
-import { type ChosenFilters, nameOf } from '../calls/chosen-filters.ts'
+import { type ChosenFilters, filterKey } from '../calls/chosen-filters.ts'
 import type { Chart } from './chart-search.ts'
 
 /** Metrics read every call that their filters find, so they are not read at every change. */
@@ -14,7 +14,7 @@ export function metricsQuery(project: string, chart: Chart, filters: ChosenFilte
   const { show, ...rest } = chart
   const asked = { ...filters, ...rest, show: show === 'failed' ? 'share' : show, timeZone: zone }
   return queryOptions({
-    queryKey: metricsKeys.chart(project, nameOf(asked)),
+    queryKey: metricsKeys.chart(project, filterKey(asked)),
     queryFn: ({ signal }) => readMetrics(project, asked, signal),
     refetchInterval: metricsRefetchMs,
   })

@@ -6,9 +6,8 @@ import { useNow } from '../../components/use-now.ts'
 import { useProject } from '../../session.ts'
 import { rubricQuery } from '../analysis/analysis-queries.ts'
 import { faultsOf } from '../calls/chosen-filters.ts'
-import { dateRangeLabel } from '../calls/date-range.ts'
-import { relativeDateOf, relativeDates } from '../calls/relative-dates.ts'
-import { useAsked } from '../calls/use-asked.ts'
+import { dateRangeLabel, relativeDateOf, relativeDates } from '../calls/date-ranges.ts'
+import { useResolvedFilters } from '../calls/use-resolved-filters.ts'
 import { chartOf, titleOf } from './chart.ts'
 import type { ChartSearch } from './chart-search.ts'
 import { metricsQuery } from './metrics-query.ts'
@@ -19,7 +18,7 @@ export function useChart(search: ChartSearch) {
   const dates = useDates()
   const now = useNow()
   const { chart, filters } = chartOf(search)
-  const asked = useAsked(filters)
+  const asked = useResolvedFilters(filters)
   const faults = faultsOf(filters)
   const query = useQuery({
     ...metricsQuery(project, chart, asked, dates.zone),

@@ -2,10 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { useFormatNumber } from '../../components/phone-number.ts'
-import { asPhrase } from '../../components/phrase.ts'
 import { useProject } from '../../session.ts'
 import { AlertLink } from '../alerts/alert-link.tsx'
+import { Caller, CallSummary } from '../calls/call-line.tsx'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import { Card } from './card.tsx'
 import { LiveSkeleton } from './live-calls.tsx'
@@ -18,7 +17,6 @@ const callsShown = 5
 /** The newest calls of the period that failed, each in a line. */
 export function FailedCalls({ period }: { period: Period }) {
   const project = useProject()
-  const formatNumber = useFormatNumber()
   const query = useQuery(failedCallsQuery(project.id, period, callsShown))
   const params = { project: project.id }
   const search: ChosenFilters = { evaluation: 'fail', from: period.from, to: period.to }
@@ -52,10 +50,10 @@ export function FailedCalls({ period }: { period: Period }) {
                   search={search}
                   className={`${classes.liveLink} ${classes.failedCaller}`}
                 >
-                  {call.callerNumber ? formatNumber(call.callerNumber) : 'Unknown caller'}
+                  <Caller call={call} />
                 </Link>
-                <span className={`${classes.failedText} cb-truncate`} dir="auto">
-                  {call.summary ?? (call.endedReason ? asPhrase(call.endedReason) : 'No summary')}
+                <span className={classes.failedText}>
+                  <CallSummary call={call} />
                 </span>
                 <span className="cb-dimmed">
                   <Instant at={call.createdAt} />

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { useProject } from '../../session.ts'
-import { Numbers, RunningDuration } from '../calls/call-line.tsx'
+import { Caller, RunningDuration } from '../calls/call-line.tsx'
 import { liveCallsQuery } from '../calls/call-queries.ts'
 import { totalLabel } from '../calls/pages.ts'
 import { Card } from './card.tsx'
@@ -45,7 +45,7 @@ export function LiveCalls() {
                   search={{ status: 'live' }}
                   className={classes.liveLink}
                 >
-                  <Numbers from={call.callerNumber} to={call.calledNumber} />
+                  <Caller call={call} />
                 </Link>
                 <span className="cb-dimmed">
                   <Instant at={call.createdAt} />

@@ -4,8 +4,8 @@ import { type FormEvent, useState } from 'react'
 import { read } from '../../api.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
-import { DateFilter } from '../calls/date-filter.tsx'
-import { dateRangeLabel, rangeToDays } from '../calls/date-range.ts'
+import { dateRangeLabel, rangeToDays } from '../calls/date-ranges.ts'
+import { DateFilter } from '../calls/filter-forms.tsx'
 import { ChoicePill, FormPill } from '../calls/pill.tsx'
 import { actionWords, actorWords } from './action-words.ts'
 import type { AuditSearch } from './audit-search.ts'
@@ -31,9 +31,9 @@ export function AuditFilters({ filters, onChange }: AuditFiltersProps) {
       <ChoicePill
         label="Action"
         options={actions}
-        value={action}
+        values={action ? [action] : []}
         chosen={action && (actions.find(({ value }) => value === action)?.label ?? action)}
-        onChoose={(value) => onChange({ ...filters, action: value })}
+        onChoose={([value]) => onChange({ ...filters, action: value })}
         onClear={clear('action')}
       />
       <FormPill
@@ -88,9 +88,9 @@ function WhoPill({ filters, onChange }: AuditFiltersProps) {
     <ChoicePill
       label="Who"
       options={options}
-      value={who}
+      values={who ? [who] : []}
       chosen={who && (options.find(({ value }) => value === who)?.label ?? who)}
-      onChoose={(value) => onChange({ ...filters, who: value })}
+      onChoose={([value]) => onChange({ ...filters, who: value })}
       onClear={() => onChange(without(filters, ['who']))}
     />
   )
