@@ -44,8 +44,8 @@ const groups = [
       { keys: ['T'], does: 'Next failed tool' },
       { keys: ['Z'], does: 'Next silence' },
       { keys: ['P'], does: 'Play or pause the recording' },
-      { keys: [','], does: '5 seconds back' },
-      { keys: ['.'], does: '5 seconds on' },
+      { keys: [','], does: 'Back 5 s' },
+      { keys: ['.'], does: 'Forward 5 s' },
     ],
   },
   {

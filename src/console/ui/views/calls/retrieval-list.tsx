@@ -58,7 +58,7 @@ function Question({ call, question, gapCoverage }: QuestionProps) {
         {coverage !== null && <span>{asPercent(coverage)} covered</span>}
         <Instant at={at} as="moment" />
       </p>
-      <PassageList project={project} passages={passages} askedAt={at} />
+      <PassageList passages={passages} askedAt={at} />
       {reads.length > 0 && (
         <p>
           Read whole:{' '}

@@ -1,9 +1,8 @@
 import { IconChevronRight } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import { api, unwrap } from '../../api.ts'
+import { read } from '../../api.ts'
 import { counted } from '../../components/figures.ts'
-import { questionKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import classes from './call.module.css'
 import { leftGap } from './left-gap.ts'
@@ -12,13 +11,9 @@ const RetrievalList = lazy(() => import('./retrieval-list.tsx'))
 
 /** What the agent asked the project's knowledge during the call, folded: how much it lacked is seen at once. */
 export function RetrievalSection({ id }: { id: string }) {
-  const { id: project } = useProject()
+  const { of } = useProject()
   const [isOpen, setIsOpen] = useState(false)
-  const { data } = useQuery({
-    queryKey: questionKeys.ofCall(project, id),
-    queryFn: ({ signal }) =>
-      unwrap(api.projects({ project }).questions.calls({ call: id }).get({ fetch: { signal } })),
-  })
+  const { data } = useQuery(read(of.questions.calls({ call: id })))
   if (!data || data.data.length === 0) return null
   const gaps = data.data.filter((question) => leftGap(question, data.gapCoverage)).length
   return (
