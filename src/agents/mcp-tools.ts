@@ -9,10 +9,10 @@ import {
   SearchAnswer,
   type SearchHit,
   SearchRequest,
+  warningsOf,
 } from '../knowledge/schemas.ts'
 import { type McpTool, toolOf } from '../mcp/tool.ts'
 import { graphemeStart } from '../text/graphemes.ts'
-import { warningsOf } from './tool.ts'
 
 const sliceCharsDefault = 20_000
 

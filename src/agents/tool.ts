@@ -2,16 +2,11 @@ import { Type } from '@sinclair/typebox'
 import { AppError, invalidRequest } from '../errors.ts'
 import { embeddedText } from '../knowledge/chunking/chunk.ts'
 import type { RecordedSearch } from '../knowledge/questions/recorded-search.ts'
-import { type SearchAnswer, SearchRequest } from '../knowledge/schemas.ts'
+import { type SearchAnswer, SearchRequest, warningsOf } from '../knowledge/schemas.ts'
 import { compileCheck, jsonOf, named } from '../validation.ts'
 import { faultsSentence } from './error-sentence.ts'
 
 const resultCharsMax = 8_000
-/**
- * An answer whose coverage is below this is probably none. `bun run bench:retrieval` counts: 1 to 3 % of answers are below
- * 0.3, 5 to 10 % below 0.4.
- */
-const poorCoverage = 0.3
 
 /** The parameters that a model may set. `mode` and the deadline are not among them. */
 export const ToolParameters = Type.Pick(SearchRequest, ['query', 'limit', 'itemIds'], {
@@ -74,12 +69,6 @@ export async function answerTool(
   const passages = answer.data.map((hit) => embeddedText(hit.name, hit))
   const text = [...warningsOf(answer), ...passages].join('\n\n').trim()
   return { result: text === '' ? 'Nothing was found.' : text.slice(0, resultCharsMax).toWellFormed() }
-}
-
-/** What a model should know before it reads the passages. */
-export function warningsOf({ data, coverage }: SearchAnswer): string[] {
-  const isPoor = data.length > 0 && coverage !== null && coverage < poorCoverage
-  return isPoor ? ['No passage covers this question well.'] : []
 }
 
 const checkParameters = compileCheck(ToolParameters)

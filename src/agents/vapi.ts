@@ -1,8 +1,8 @@
 import { invalidRequest } from '../errors.ts'
 import { contextLine, embeddedText } from '../knowledge/chunking/chunk.ts'
-import type { SearchAnswer, SearchHit } from '../knowledge/schemas.ts'
+import { type SearchAnswer, type SearchHit, warningsOf } from '../knowledge/schemas.ts'
 import { queryCharsMax, toQuery } from './query-text.ts'
-import { asObject, type LookUpOptions, lookUp, warningsOf } from './tool.ts'
+import { asObject, type LookUpOptions, lookUp } from './tool.ts'
 import type {
   VapiDocument,
   VapiKnowledgeAnswer,

@@ -7,12 +7,14 @@ import type { ItemChanges } from '../knowledge/item-changes.ts'
 import type { Knowledge, Twin } from '../knowledge/knowledge.ts'
 import type { GoldenQuestions } from '../knowledge/questions/golden-questions.ts'
 import type { GoldenRuns } from '../knowledge/questions/golden-runs.ts'
+import type { QuestionChecks } from '../knowledge/questions/question-checks.ts'
 import type { QuestionGroups } from '../knowledge/questions/question-groups.ts'
 import type { QuestionMarks } from '../knowledge/questions/question-marks.ts'
 import type { QuestionsOfCall } from '../knowledge/questions/questions-of-call.ts'
 import { NewItem, PreviewRequest, SearchRequest } from '../knowledge/schemas.ts'
 import type { Search } from '../knowledge/search/search.ts'
 import { bodyOf } from '../validation.ts'
+import { NoMembers } from '../webhooks/schemas.ts'
 import { consoleRoutes, jsonBody, limitOf } from './console-routes.ts'
 import {
   AddedItem,
@@ -102,6 +104,7 @@ export function knowledgeRoutes({ knowledge, itemChanges, indexedItems, files, s
 export interface QuestionParts {
   questionGroups: QuestionGroups
   questionMarks: QuestionMarks
+  questionChecks: Pick<QuestionChecks, 'check'>
   questionsOfCall: (projectId: number, callId: string) => Promise<QuestionsOfCall>
   golden: GoldenQuestions
   goldenRuns: GoldenRuns
@@ -110,7 +113,8 @@ export interface QuestionParts {
 
 /** /console/api/projects/:project/questions: what agents asked, where the project keeps it, and golden questions. */
 export function questionRoutes(parts: QuestionParts) {
-  const { questionGroups, questionMarks, questionsOfCall, golden, goldenRuns, members } = parts
+  const { questionGroups, questionMarks, questionChecks, questionsOfCall, golden, goldenRuns, members } =
+    parts
   return (
     consoleRoutes('/console/api/projects/:project/questions')
       .get('', ({ member }) => questionGroups.counts(member.projectId))
@@ -126,6 +130,14 @@ export function questionRoutes(parts: QuestionParts) {
         ({ member, person, params, body }) =>
           questionMarks.change(member.projectId, params.id, body, person.personId),
         jsonBody(MarkedQuestion),
+      )
+      .post(
+        '/asked/:id/check',
+        async ({ member, params }) => {
+          await questionChecks.check(member.projectId, params.id)
+          return await questionGroups.get(member.projectId, params.id)
+        },
+        jsonBody(NoMembers),
       )
       .get('/calls/:call', ({ member, params }) => questionsOfCall(member.projectId, params.call))
       // Who questions can be assigned to, without their addresses.

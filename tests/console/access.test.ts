@@ -154,6 +154,7 @@ const levels: Record<string, Level> = {
   'GET /projects/:project/questions/asked': 'see',
   'GET /projects/:project/questions/asked/:id': 'see',
   'PATCH /projects/:project/questions/asked/:id': 'change',
+  'POST /projects/:project/questions/asked/:id/check': 'change',
   'GET /projects/:project/questions/calls/:call': 'see',
   'GET /projects/:project/questions/people': 'see',
   'GET /projects/:project/questions/times-found': 'see',

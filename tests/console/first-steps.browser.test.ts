@@ -35,6 +35,14 @@ describe('the first minutes, in a browser', () => {
     const item = { name: 'Hours', description: '', text: 'We open at nine.' }
     await set.owner.send('POST', `/projects/${project}/knowledge`, item)
     await steps.getByText('Add your first knowledge item: done').waitFor()
+    // What is ticked leads to what it has made.
+    await steps.getByRole('link', { name: 'Add your first knowledge item' }).click()
+    await page.getByRole('heading', { name: 'Hours' }).waitFor()
+    await page.goBack()
+    await steps.getByRole('link', { name: 'Send your first call' }).click()
+    await page.waitForURL(/calls\/first-call/)
+    await page.goBack()
+    await steps.getByText('Send your first call: done').waitFor()
     await fetch(`${service.url}/ingest/calls/second-call`, {
       method: 'PUT',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import type { Page } from 'playwright-core'
 import { findings } from '../support/accessibility.ts'
 import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
@@ -38,6 +39,8 @@ describe('the frame of all pages, in a browser', () => {
     for (const [key, name] of [
       ['c', 'Calls'],
       ['k', 'Knowledge'],
+      ['a', 'Alerts'],
+      ['n', 'Analysis'],
       ['o', 'Overview'],
       // Last, because the playground's question field takes the focus.
       ['p', 'Playground'],
@@ -153,6 +156,39 @@ describe('the frame of all pages, in a browser', () => {
     expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe('dark')
     const ground = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
     expect(ground).toBe('rgb(17, 18, 20)')
+  })
+
+  test('what needs somebody is a line in the navigation, on every page and with a link', async () => {
+    const own = await set.mintProject()
+    const { services } = service
+    const { id } = await services.webhooks.create(own.projectId, {
+      url: 'https://hooks.example.com/calls',
+      events: ['call.completed'],
+      createdBy: null,
+    })
+    await services.database.write.run(sql`update webhooks set failures = 4 where id = ${id}`)
+    const source = await services.sources.create(own.projectId, { platform: 'vapi', createdBy: null })
+    const longAgo = Date.now() - 9 * 86_400_000
+    await services.database.write.run(
+      sql`update sources set last_event_at = ${longAgo} where id = ${source.id}`,
+    )
+    const page = await openTab(`/p/${own.id}/calls`)
+    const navigation = page.getByRole('navigation', { name: 'Main' })
+    const line = navigation.getByRole('link', { name: 'hooks.example.com fails and 1 more' })
+    await line.waitFor()
+    expect(await line.getAttribute('data-hint')).toContain('Vapi was last heard')
+    expect(await navigation.locator('[aria-current]').allTextContents()).toEqual(['Calls'])
+    await line.click()
+    await heading(page, 'hooks.example.com').waitFor()
+    expect(await navigation.locator('[aria-current]').allTextContents()).toContain('Settings')
+    await navigation.getByRole('link', { name: 'Alerts' }).click()
+    await heading(page, 'Alerts').waitFor()
+    expect(await navigation.locator('[aria-current]').allTextContents()).toEqual(['Alerts'])
+    expect(await page.getByRole('navigation', { name: 'Settings' }).count()).toBe(0)
+    // A member is told of alerts alone.
+    const theirs = await openTab(`/p/${own.id}/calls`, { person: await set.join(own, 'member') })
+    await theirs.waitForResponse(/\/alerts$/)
+    expect(await theirs.getByText('hooks.example.com').count()).toBe(0)
   })
 
   test('a project is created, renamed, and deleted by typing its name', async () => {

@@ -144,6 +144,25 @@ describe('keys and people, in a browser', () => {
     await dialog.getByText('Would be allowed').waitFor()
   })
 
+  test('a call that is sent to try an ingest key is deleted by the same button', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/keys?create=key`)
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('To try')
+    await dialog.getByRole('radio', { name: /^Ingest/ }).click()
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    const calls = async () => (await (await project.fetch('/v1/calls')).json()).data
+    for (const _ of [1, 2]) {
+      await dialog.getByRole('button', { name: 'Send this call' }).click()
+      await dialog.getByText('The call has arrived.').waitFor()
+      expect(await calls()).toMatchObject([{ summary: 'A first call.' }])
+      await dialog.getByRole('button', { name: 'Delete it again' }).click()
+      await dialog.getByRole('button', { name: 'Send this call' }).waitFor()
+      expect(await calls()).toEqual([])
+    }
+    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+  })
+
   test('a member who is invited sees the calls, and neither keys nor people, by page or by request', async () => {
     const { page, open } = tab
     await open(`/p/${project.id}/settings/people`)

@@ -27,7 +27,13 @@ describe('questions, in a browser', () => {
     await page.getByRole('link', { name: 'Questions' }).click()
     await page.getByText('Questions are not kept').waitFor()
     await page.getByText(`bun callbook project set ${project.id} --keep-questions 30`).waitFor()
-    await service.services.settings.change(project.projectId, { keepQuestionsDays: 30 })
+    // The link leads to the choice itself, which is saved as it is made.
+    await page.getByRole('link', { name: 'Settings → Privacy' }).click()
+    await page.getByLabel('Not at all').last().and(page.locator(':focus')).waitFor()
+    await page.getByLabel('For 30 days').check()
+    await page.getByText('Question setting saved.').waitFor()
+    expect((await service.services.settingsOf(project.projectId)).keepQuestionsDays).toBe(30)
+    await open(`/p/${project.id}/questions`)
     await project.send('PUT', '/v1/knowledge/refunds', { name: 'Refunds', text: 'We refund any order.' })
     for (const query of [
       'Do you ship to Norway?',
@@ -51,9 +57,8 @@ describe('questions, in a browser', () => {
     await page.goBack()
     await page.getByRole('link', { name: 'Write an item' }).click()
     await page.getByRole('heading', { name: 'New item' }).waitFor()
-    expect(await page.getByRole('textbox', { name: 'Text' }).inputValue()).toBe(
-      '## do you ship to norway\n\n',
-    )
+    expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('do you ship to norway')
+    expect(await page.getByRole('textbox', { name: 'Text' }).inputValue()).toBe('')
     expect(await current.allTextContents()).toEqual(['Knowledge'])
   })
 
@@ -92,9 +97,9 @@ describe('questions, in a browser', () => {
       if (route.request().method() === 'PATCH') await closed.promise
       await route.continue()
     })
-    await button('Take the mark back').click()
+    await button('Clear mark').click()
     await row('zyxwv').click()
-    await button('Take the mark back').waitFor({ state: 'detached' })
+    await button('Clear mark').waitFor({ state: 'detached' })
     closed.resolve()
     await page.getByRole('tab', { name: 'Gaps 2' }).waitFor()
     await row('zyxwv').waitFor({ state: 'detached' })
@@ -125,6 +130,35 @@ describe('questions, in a browser', () => {
     await service.services.settings.change(project.projectId, { gapCoverage: 0.5 })
   })
 
+  test('are asked again once an item is written for them, and the page asks where its text covers too little', async () => {
+    const { page, open } = tab
+    for (const query of ['Do you sell gift vouchers?', 'Is the lift working today?']) await ask(query)
+    const write = async (question: string, text: string) => {
+      await row(question).click()
+      await page.getByRole('link', { name: 'Write an item' }).click()
+      expect(await page.getByLabel('Name').inputValue()).toBe(question)
+      await page.getByRole('textbox', { name: 'Text' }).fill(text)
+      await button('Save').click()
+    }
+    await open(`/p/${project.id}/questions`)
+    await write('Do you sell gift vouchers?', 'Yes, we sell gift vouchers. Do you want one? Ask at the desk.')
+    await page.getByText(/^Answered, \d+%\.$/).waitFor()
+    expect(await findings(page)).toEqual([])
+    await button('Next question').and(page.locator(':focus')).click()
+    await page.locator('tr[data-row][data-selected]').waitFor()
+    // The name repeats the question, but the text says nothing about it.
+    await write('Is the lift working today?', 'Nobody has written this yet.')
+    await page.getByText('too little to close it').waitFor()
+    await checked()
+    await page.getByRole('tab', { name: /^Gaps/ }).click()
+    await row('Is the lift working').waitFor()
+    await page.goBack()
+    await button('Yes, it answers it').click()
+    await page.locator('tr[data-row]', { hasText: 'Is the lift working' }).waitFor({ state: 'detached' })
+    await page.getByRole('tab', { name: /^Answered/ }).click()
+    await row('Is the lift working').waitFor()
+  })
+
   test('of a call ask before they are kept as golden, and lead to the item that is wrong', async () => {
     const { page, open } = tab
     await project.send('PUT', '/ingest/calls/mine', { status: 'completed' })
@@ -153,6 +187,10 @@ describe('questions, in a browser', () => {
 
   test('are kept from the playground in one’s own words, asked on demand, edited and deleted', async () => {
     const { page, open } = tab
+    await open(`/p/${project.id}/playground?q=zyxwv+house+of+qrstu`)
+    // How much of the question is covered, and what an agent is told of that.
+    await page.getByText(/^\d+% of the question is covered/).waitFor()
+    await page.getByText('“No passage covers this question well.”', { exact: false }).waitFor()
     await open(`/p/${project.id}/playground?q=Do+you+refund+my+order+from+abroad`)
     await page.getByRole('article', { name: 'Passage 1' }).waitFor()
     await button('Keep as golden').click()
@@ -182,6 +220,8 @@ describe('questions, in a browser', () => {
     await viewer.open(`/p/${project.id}/questions`)
     const norway = viewer.page.getByRole('row').filter({ hasText: 'norway' })
     await norway.click()
+    const write = viewer.page.getByRole('link', { name: 'Write an item' })
+    expect(await write.getAttribute('aria-disabled')).toBe('true')
     const dismiss = viewer.page.getByRole('button', { name: 'Dismiss' })
     expect(await dismiss.getAttribute('aria-disabled')).toBe('true')
     await viewer.page.keyboard.press('d')

@@ -163,6 +163,25 @@ describe('sources, in a browser', () => {
     expect(await page.content()).not.toContain(key)
   })
 
+  test('the page of one’s own code fills a new key into a program that sends a call', async () => {
+    const { page, open } = tab
+    await open(`/p/${project.id}/settings/integrations`)
+    await page.getByRole('link', { name: 'Your own code' }).click()
+    await page.getByRole('button', { name: 'Create ingest key' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const [typescript = '', python = ''] = await page.locator('pre').allTextContents()
+    const complaintsOf = (...command: string[]) =>
+      new Response(Bun.spawn(command, { stderr: 'pipe' }).stderr).text()
+    expect(await complaintsOf(process.execPath, '-e', typescript)).toBe('')
+    await page.getByText('Last call: just now').waitFor()
+    const call = '/v1/calls/call-1'
+    expect((await (await project.fetch(call)).json()).transcript).toHaveLength(1)
+    expect(await complaintsOf('python3', '-c', python)).toBe('')
+    await project.fetch(call, { method: 'DELETE' })
+  })
+
   test('the page of a tool fills a search key into lines that work', async () => {
     const { page, open } = tab
     await open(`/p/${project.id}/settings/integrations/mcp`)

@@ -107,6 +107,27 @@ describe('a question', () => {
     })
   })
 
+  test('is not closed by the name of an item, only by the text of its passage, or by a person', async () => {
+    const project = await projectWith(refunds)
+    const query = 'Is there free parking?'
+    await ask(project, query)
+    const item = { name: query, text: 'Nobody has written this yet.' }
+    await project.send('PUT', '/v1/knowledge/parking', item)
+    await checked(project)
+    const { id, coverage } = await first(project, 'gap')
+    expect(coverage).toBeLessThan(0.5)
+    const check = () => api<AskedQuestion>(project, `/asked/${id}/check`, { method: 'POST', body: {} })
+    expect(await check()).toMatchObject({ state: 'gap', coverage, item: { id: 'parking' } })
+    await project.send('PUT', '/v1/knowledge/parking', { ...item, text: parking.text })
+    // At once, without the others.
+    const answered = await check()
+    expect([answered.state, Number(answered.coverage) >= 0.5]).toEqual(['answered', true])
+    expect(await queries(project, 'answered')).toEqual([query])
+    const other = await projectWith()
+    const foreign = await set.owner.send('POST', `/projects/${other.id}/questions/asked/${id}/check`, {})
+    expect(foreign.status).toBe(404)
+  })
+
   test('is what people say of it, until it is taken back', async () => {
     const project = await projectWith(refunds)
     await ask(project, 'Tell me about zyxwv')

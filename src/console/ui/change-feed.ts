@@ -1,6 +1,7 @@
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { callKeys, knowledgeKeys, overviewKeys } from './query-keys.ts'
+import { api, pathOf } from './api.ts'
+import { callKeys, overviewKeys } from './query-keys.ts'
 
 /** How often the visible data is reloaded, at most. */
 const settleMs = 1_000
@@ -101,20 +102,19 @@ function createRefresher(queryClient: QueryClient, project: string) {
     // The first change is shown at once.
     timer ??= window.setTimeout(flush, withinMs)
   }
-  const lists = [
-    callKeys.first,
-    callKeys.live,
-    callKeys.newest,
-    callKeys.neighbours,
-    callKeys.queues,
-    callKeys.caller,
-  ].map((keys) => keys(project))
+  const { callers, knowledge } = api.projects({ project })
+  const { first, live, newest, neighbours, queues } = callKeys
+  const lists: QueryKey[] = [
+    ...[first, live, newest, neighbours, queues].map((keys) => keys(project)),
+    pathOf(callers),
+  ]
+  const items = [...pathOf(knowledge), 'pages']
   const eachCall = [callKeys.one, callKeys.details, callKeys.analysis]
   const allCalls = eachCall.map((keys) => keys(project))
   return {
     changed(type: string, data: string) {
       if (knowledgeEvents.includes(type)) {
-        return add([knowledgeKeys.items(project), overviewKeys.knowledge(project)])
+        return add([items, overviewKeys.knowledge(project)])
       }
       const { id }: { id?: string } = JSON.parse(data)
       // The change of a deleted call does not have its id.
@@ -127,7 +127,7 @@ function createRefresher(queryClient: QueryClient, project: string) {
       void queryClient.refetchQueries({ type: 'active', predicate: ({ state }) => state.error !== null })
       // The page that a person waits for goes first.
       if (isFirst) return add(lists, settleMs)
-      add([...lists, ...allCalls, overviewKeys.all(project), knowledgeKeys.items(project)])
+      add([...lists, ...allCalls, overviewKeys.all(project), items])
     },
     stop() {
       if (timer !== null) clearTimeout(timer)

@@ -22,12 +22,10 @@ export const callKeys = {
   peaks: within('calls', 'peaks'),
   unsavedNote: within('calls', 'unsaved-note'),
   neighbours: within('calls', 'neighbours'),
-  /** A person, and what belongs to them. */
-  caller: within('calls', 'caller'),
-  /** Of the command palette, like `found` of knowledge. */
+  /** Of the command palette. */
   found: within('calls', 'found'),
   live: within('calls', 'live'),
-  /** The newest call there is, or of a source. */
+  /** The newest call there is. */
   newest: within('calls', 'newest'),
   views: within('views'),
   /** Queues of reviews. */
@@ -74,55 +72,4 @@ export const overviewKeys = {
   origins: within('overview', 'origins'),
   failed: within('overview', 'failed'),
   knowledge: within('overview', 'knowledge'),
-}
-
-export const knowledgeKeys = {
-  all: within('knowledge'),
-  items: within('knowledge', 'items'),
-  /** An item, and what belongs to it. */
-  item: within('knowledge', 'item'),
-  chunks: (project: string, id: string) => [...knowledgeKeys.item(project, id), 'chunks'],
-  preview: within('knowledge', 'preview'),
-  found: within('knowledge', 'found'),
-  textHits: within('knowledge', 'items', 'text-hits'),
-  /** Of the playground. */
-  answers: within('knowledge', 'ask'),
-}
-
-export const questionKeys = {
-  all: within('questions'),
-  counts: within('questions', 'counts'),
-  asked: within('questions', 'asked'),
-  one: within('questions', 'one'),
-  golden: within('questions', 'golden'),
-  people: within('questions', 'people'),
-  ofCall: within('questions', 'of call'),
-  timesFound: within('questions', 'times found'),
-}
-
-export const settingsKeys = {
-  /** All that belongs to the project. */
-  all: within('project'),
-  sources: within('project', 'sources'),
-  /** A source, and what belongs to it. */
-  source: within('project', 'source'),
-  failures: (project: string, id: string) => [...settingsKeys.source(project, id), 'failures'],
-  erasure: within('project', 'erasure'),
-  erasures: within('project', 'erasures'),
-  /** How long calls are kept and what is redacted, and what that removes. */
-  privacy: within('project', 'settings'),
-  due: within('project', 'settings', 'due'),
-  expired: within('project', 'settings', 'expired'),
-  recordings: within('project', 'settings', 'recordings'),
-}
-
-/** Of the person who is signed in, whatever the project. */
-export const personKeys = {
-  session: ['session'],
-  sessionEnded: ['session-ended'],
-  sessions: ['sessions'],
-  twoFactor: ['two-factor'],
-  /** Of the whole service, for the console's owner. */
-  service: ['service'],
-  twoFactorRule: ['two-factor-rule'],
 }

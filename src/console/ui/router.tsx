@@ -22,8 +22,7 @@ import { readFilters } from './views/calls/chosen-filters.ts'
 import { readOpenTab } from './views/calls/open-tab.ts'
 import { chartSearch } from './views/charts/chart-search.ts'
 import { dropDrafts } from './views/knowledge/drafts.ts'
-import { itemSearch, newItemSearch } from './views/knowledge/item-search.ts'
-import { knowledgeSearch } from './views/knowledge/knowledge-search.ts'
+import { itemSearch, knowledgeSearch, newItemSearch } from './views/knowledge/item-search.ts'
 import { overviewSearch } from './views/overview/overview-search.ts'
 import { playgroundSearch } from './views/playground/playground-search.ts'
 import { questionsSearch } from './views/questions/questions-search.ts'
@@ -91,19 +90,19 @@ const providerRoute = createRoute({
 const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/setup',
-  component: lazyView(() => import('./views/entry/setup-view.tsx'), 'SetupView'),
+  component: lazyView(() => import('./views/entry/link-views.tsx'), 'SetupView'),
 })
 
 const joinRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/join',
-  component: lazyView(() => import('./views/entry/join-view.tsx'), 'JoinView'),
+  component: lazyView(() => import('./views/entry/link-views.tsx'), 'JoinView'),
 })
 
 const resetRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reset',
-  component: lazyView(() => import('./views/entry/reset-view.tsx'), 'ResetView'),
+  component: lazyView(() => import('./views/entry/link-views.tsx'), 'ResetView'),
 })
 
 const secondFactorRoute = createRoute({
@@ -216,7 +215,7 @@ const newItemRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/new-item',
   validateSearch: newItemSearch,
-  component: lazyView(() => import('./views/knowledge/new-item-view.tsx'), 'NewItemView'),
+  component: lazyView(() => import('./views/knowledge/item-form.tsx'), 'NewItemView'),
 })
 
 /** A person, named by an address that does not show their number. */
@@ -369,7 +368,7 @@ const receiptsRoute = createRoute({
 const receiptRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/privacy/receipts/$receipt',
-  component: lazyView(() => import('./views/settings/receipt-view.tsx'), 'ReceiptView'),
+  component: lazyView(() => import('./views/settings/receipts-view.tsx'), 'ReceiptView'),
 })
 
 const auditRoute = createRoute({

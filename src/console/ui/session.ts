@@ -4,15 +4,14 @@ import type { Person } from '../../access/people/credentials.ts'
 import type { ProjectOfPerson, SessionAnswer } from '../../access/people/session-answer.ts'
 import { mayDo, type Right } from '../../identity.ts'
 import { api, unwrap } from './api.ts'
-import { personKeys } from './query-keys.ts'
 
 const freshForMs = 60_000
 
 /** The signed-in person and their projects. */
 export const sessionQuery = queryOptions({
-  queryKey: personKeys.session,
+  queryKey: ['session'],
   queryFn: async ({ client, signal }) => {
-    const before = client.getQueryData<SessionAnswer>(personKeys.session)
+    const before = client.getQueryData<SessionAnswer>(['session'])
     const now = await unwrap(api.session.get({ fetch: { signal } }))
     if (!before?.person) return now
     if (now.person && now.person.id !== before.person.id) {
@@ -31,7 +30,7 @@ export const sessionQuery = queryOptions({
 
 /** Whether an answer said that the session of this page has ended. */
 export const sessionEndedQuery = queryOptions({
-  queryKey: personKeys.sessionEnded,
+  queryKey: ['session-ended'],
   queryFn: () => false,
   initialData: false,
   staleTime: Number.POSITIVE_INFINITY,

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Core } from '../../core/core.ts'
 import type { Job, Turn } from '../../core/jobs.ts'
 import { goldenQuestions, questionStates, questions } from '../../db/schema.ts'
@@ -7,6 +7,7 @@ import type { Search } from '../search/search.ts'
 import type { GoldenRuns } from './golden-runs.ts'
 import { pairsOf, storedHits } from './hits.ts'
 import { isGap, type QuestionGroups } from './question-groups.ts'
+import { areOneWording } from './wording.ts'
 
 /** Changes of knowledge close together share a run. */
 const delayMs = 5_000
@@ -18,9 +19,12 @@ const timeoutMs = 10_000
 /** Of one project, the last asked ones. For the others, what agents found last counts. */
 const questionsMax = 200
 
+/** What a question finds: how much of it is covered, null where that is unknown, and the passages, best first. */
+type QuestionAnswer = [id: string, coverage: number | null, hits: ReturnType<typeof pairsOf>]
+
 interface QuestionChecksParts {
-  search: Pick<Search, 'search'>
-  groups: Pick<QuestionGroups, 'toAsk'>
+  search: Pick<Search, 'search' | 'textCoverage'>
+  groups: Pick<QuestionGroups, 'get' | 'toAsk'>
   goldenRuns: Pick<GoldenRuns, 'run'>
 }
 
@@ -84,33 +88,60 @@ export class QuestionChecks {
     }
   }
 
+  /** Asks one question again, at once. @throws not_found; unavailable when the embedding provider does not answer */
+  async check(projectId: number, id: string): Promise<void> {
+    const { groups, store } = this.#parts
+    const answer = await this.#ask(projectId, await groups.get(projectId, id))
+    await store(projectId).write.run(await this.#asked(projectId, JSON.stringify([answer])))
+  }
+
   async #askGaps(projectId: number, pause: () => Promise<void>): Promise<void> {
-    const { search, groups, store, settingsOf, now } = this.#parts
-    const { gapCoverage } = await settingsOf(projectId)
-    const checks: unknown[] = []
-    for (const { id, query } of await groups.toAsk(projectId, questionsMax)) {
+    const { groups, store } = this.#parts
+    const answers: QuestionAnswer[] = []
+    for (const question of await groups.toAsk(projectId, questionsMax)) {
       await pause()
-      const { answer } = await search.search(projectId, { query, timeoutMs })
-      if (answer.mode === 'keyword') throw unavailable('The embedding provider does not answer.')
-      checks.push([id, answer.coverage, pairsOf(answer)])
+      answers.push(await this.#ask(projectId, question))
     }
-    if (checks.length === 0) return
-    const rows = JSON.stringify(checks)
-    const before = isGap(sql`question_states.hits`, sql`question_states.coverage`, gapCoverage)
-    const after = isGap(sql`excluded.hits`, sql`excluded.coverage`, gapCoverage)
+    if (answers.length === 0) return
+    const rows = JSON.stringify(answers)
     await store(projectId).write.batch({
-      asked: sql`
-        insert into ${questionStates} (project_id, wording, coverage, hits, since)
-        select ${projectId}, asked.value ->> 0, asked.value ->> 1,
-          ${storedHits(projectId, sql`asked.value -> 2`)}, ${now()}
-        from json_each(${rows}) as asked
-        where exists (select 1 from ${questions} where project_id = ${projectId} and wording = asked.value ->> 0)
-        on conflict (project_id, wording) do update set coverage = excluded.coverage, hits = excluded.hits,
-          since = iif(question_states.since is not null and ${before} = ${after}, question_states.since, excluded.since)`,
+      asked: await this.#asked(projectId, rows),
       others: sql`
         update ${questionStates} set coverage = null, hits = null, since = null
         where project_id = ${projectId} and since is not null
           and wording not in (select value ->> 0 from json_each(${rows}))`,
     })
+  }
+
+  /**
+   * What a question finds now. Its first passage alone says how much of it is covered. An item that is named after the
+   * question is found by that name, so only the text of its passage counts.
+   */
+  async #ask(projectId: number, { id, query }: { id: string; query: string }): Promise<QuestionAnswer> {
+    const { search } = this.#parts
+    const { answer, coverages } = await search.search(projectId, { query, timeoutMs })
+    if (answer.mode === 'keyword') throw unavailable('The embedding provider does not answer.')
+    const [first] = answer.data
+    const coverage =
+      first && areOneWording(first.name, query)
+        ? await search.textCoverage(projectId, query, first.itemId)
+        : answer.coverage && (coverages[0] ?? 0)
+    return [id, coverage, pairsOf(answer)]
+  }
+
+  /** SQL: keeps what questions found, from JSON. */
+  async #asked(projectId: number, rows: string): Promise<SQL> {
+    const { settingsOf, now } = this.#parts
+    const { gapCoverage } = await settingsOf(projectId)
+    const before = isGap(sql`question_states.hits`, sql`question_states.coverage`, gapCoverage)
+    const after = isGap(sql`excluded.hits`, sql`excluded.coverage`, gapCoverage)
+    return sql`
+      insert into ${questionStates} (project_id, wording, coverage, hits, since)
+      select ${projectId}, asked.value ->> 0, asked.value ->> 1,
+        ${storedHits(projectId, sql`asked.value -> 2`)}, ${now()}
+      from json_each(${rows}) as asked
+      where exists (select 1 from ${questions} where project_id = ${projectId} and wording = asked.value ->> 0)
+      on conflict (project_id, wording) do update set coverage = excluded.coverage, hits = excluded.hits,
+        since = iif(question_states.since is not null and ${before} = ${after}, question_states.since, excluded.since)`
   }
 }

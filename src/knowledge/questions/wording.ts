@@ -8,6 +8,11 @@ export function wordingOf(recordHash: RecordHash, projectId: number, query: stri
   return recordHash(projectId, 'wording', plainOf(query)).slice(0, wordingChars)
 }
 
+/** Whether two texts are one wording, as above. */
+export function areOneWording(a: string, b: string): boolean {
+  return plainOf(a) === plainOf(b)
+}
+
 function plainOf(query: string): string {
   const text = query.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
   return text.replace(/^[\p{P} ]+|[\p{P} ]+$/gu, '') || text

@@ -1,5 +1,5 @@
 import { foldText, stemOf, wordsOf } from '../../text/words.ts'
-import type { SearchAnswer, SearchHit } from '../schemas.ts'
+import { type SearchAnswer, type SearchHit, warningsOf } from '../schemas.ts'
 import { readTerms } from './query.ts'
 
 /**
@@ -46,6 +46,8 @@ export interface ExplainedHit extends SearchHit {
 
 export interface ExplainedSearch extends SearchAnswer {
   data: ExplainedHit[]
+  /** What a model is told before the passages. */
+  told: string[]
   /** Here, `vector` does not include `embedding`. */
   shares: Omit<TimeShares, 'total'>
   starts: TimeStarts
@@ -56,6 +58,7 @@ export function explain(result: SearchResult, query: string): ExplainedSearch {
   const { total: _, ...shares } = result.shares
   return {
     ...result.answer,
+    told: warningsOf(result.answer),
     data: result.answer.data.map((hit, at) => ({
       ...hit,
       keywordRank: bestRank(result.keywordLabels, result.passageLabels[at]),

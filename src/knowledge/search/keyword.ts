@@ -53,6 +53,8 @@ interface Limits {
   inHurry: boolean
   /** Looks at this many passages even in a hurry. */
   atLeast?: number
+  /** Names and headings cover nothing of the query. */
+  byTextAlone?: boolean
 }
 
 interface Candidates {
@@ -87,7 +89,8 @@ export class KeywordSearch {
   ): Promise<{ labels: number[]; coverages: Map<number, number>; coverage: number | null }> {
     const { terms, counts, passages, forms } = await this.candidates(projectId, query, limits)
     const { passagesMax } = limits.inHurry ? hurriedEffort : wholeEffort
-    const { labels, coverages, coverage } = rankPassages(terms, passages, forms, counts, passagesMax)
+    const read = limits.byTextAlone ? passages.map(withoutTitle) : passages
+    const { labels, coverages, coverage } = rankPassages(terms, read, forms, counts, passagesMax)
     return {
       labels,
       coverages: new Map(labels.map((label, at) => [label, coverages[at] ?? 0])),
@@ -168,6 +171,10 @@ export class KeywordSearch {
       chunksWith: (term) => counts.get(matchOf(projectId, term)) ?? 0,
     }
   }
+}
+
+function withoutTitle(passage: WordedPassage): WordedPassage {
+  return { ...passage, title: new Uint32Array() }
 }
 
 /** What segments have of a term. */

@@ -170,6 +170,14 @@ export class Search {
     return explain(await this.search(projectId, request), request.query)
   }
 
+  /** How much of a question the text of an item covers, 0 to 1, without its name; null for a question without a word. */
+  async textCoverage(projectId: number, query: string, itemId: string): Promise<number | null> {
+    const labels = await labelsOfItems(this.#parts.store(projectId).readForSearch, projectId, [itemId])
+    const limits = { labels, inHurry: false, byTextAlone: true }
+    const { coverage } = await this.#keyword.search(projectId, query, limits)
+    return coverage === null ? null : rounded(coverage)
+  }
+
   close(): void {
     this.#queryVectors.close()
   }

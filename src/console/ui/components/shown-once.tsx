@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Textarea, TextInput } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useBlocker } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -7,30 +7,6 @@ import { useShow } from './dialogs.tsx'
 import classes from './shown-once.module.css'
 import { useFocus } from './use-focus.ts'
 import { Warning } from './warning.tsx'
-
-interface SecretModalProps {
-  opened: boolean
-  onClose: () => void
-  onExitTransitionEnd?: () => void
-  title: string
-  /** Whether the secret exists. Before that, the dialog has a form and can be closed. */
-  isMade?: boolean
-  children: ReactNode
-}
-
-/** A dialog around `ShownOnce`. Only its button closes it. */
-export function SecretModal({ isMade = true, ...props }: SecretModalProps) {
-  return (
-    <Modal
-      {...props}
-      // A key of 70 characters stands on one line.
-      size={600}
-      closeOnEscape={!isMade}
-      closeOnClickOutside={!isMade}
-      withCloseButton={!isMade}
-    />
-  )
-}
 
 interface ShownOnceProps {
   what: 'key' | 'secret'

@@ -13,6 +13,7 @@ import {
   IconPlus,
   IconSearch,
   IconSun,
+  IconUserCircle,
 } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type MouseEvent, useId, useState } from 'react'
@@ -28,7 +29,7 @@ import {
   useFoundCommands,
 } from './found-commands.tsx'
 import { pages, settingsPage } from './pages.ts'
-import { settingsPagesFor } from './settings-pages.ts'
+import { accountPage, servicePage, settingsPagesFor } from './settings-pages.ts'
 import { useShellActions } from './shell-actions.ts'
 import { signOut } from './sign-out.ts'
 
@@ -215,7 +216,7 @@ function useLinkCommands(): OwnGroup {
 function usePageCommands(): OwnGroup {
   const navigate = useNavigate()
   const { id: project, role } = useProject()
-  const settings = settingsPagesFor({ role, ownsConsole: useOwnsConsole() })
+  const own = useOwnsConsole() ? [accountPage, servicePage] : [accountPage]
   return {
     title: 'Go to',
     commands: [
@@ -233,10 +234,17 @@ function usePageCommands(): OwnGroup {
         icon: <IconMessageQuestion size={iconSize} />,
         run: () => void navigate({ to: '/p/$project/questions', params: { project } }),
       },
-      ...settings.map(({ to, label }) => ({
+      ...settingsPagesFor(role).map(({ to, label }) => ({
         id: to,
         label: `${settingsPage.label}: ${label}`,
         icon: <settingsPage.icon size={iconSize} />,
+        run: () => void navigate({ to, params: { project } }),
+      })),
+      ...own.map(({ to, label }) => ({
+        id: to,
+        label,
+        words: ['settings'],
+        icon: <IconUserCircle size={iconSize} />,
         run: () => void navigate({ to, params: { project } }),
       })),
     ],

@@ -6,8 +6,9 @@ import type { ReactNode } from 'react'
 import type { CallRow } from '../../../calls/reading/call-rows.ts'
 import { api, read, unwrap } from '../api.ts'
 import { useFormatNumber } from '../components/phone-number.ts'
+import { to } from '../components/to.ts'
 import { useDates } from '../components/use-dates.ts'
-import { callKeys, knowledgeKeys } from '../query-keys.ts'
+import { callKeys } from '../query-keys.ts'
 import { parseSearch } from '../search-params.ts'
 import { useProject } from '../session.ts'
 import { readFilters } from '../views/calls/chosen-filters.ts'
@@ -91,16 +92,10 @@ function CallLabel({ row: { id, callerNumber, calledNumber, summary, said } }: {
 }
 
 function useItems(query: string, isOn: boolean): CommandGroup {
-  const { id: project } = useProject()
+  const { of } = useProject()
   const navigate = useNavigate()
   const { data } = useQuery({
-    queryKey: knowledgeKeys.found(project, query),
-    queryFn: ({ signal }) =>
-      unwrap(
-        api
-          .projects({ project })
-          .knowledge.get({ query: { name: query, limit: itemsMax }, fetch: { signal } }),
-      ),
+    ...read(of.knowledge, { name: query, limit: itemsMax }),
     enabled: isOn,
     placeholderData: keepPreviousData,
   })
@@ -111,7 +106,7 @@ function useItems(query: string, isOn: boolean): CommandGroup {
       id: `item-${id}`,
       label: <bdi>{name}</bdi>,
       icon: <IconBook2 size={iconSize} />,
-      run: () => void navigate({ to: '/p/$project/knowledge/$item', params: { project, item: id } }),
+      run: () => void navigate(to.item(id)),
     })),
   }
 }

@@ -1,8 +1,9 @@
 import { Kbd, UnstyledButton } from '@mantine/core'
 import { IconSearch, IconSelector } from '@tabler/icons-react'
 import { Link, useMatchRoute } from '@tanstack/react-router'
-import { lazy } from 'react'
+import { lazy, Suspense } from 'react'
 import { Avatar } from '../components/avatar.tsx'
+import { loadLater } from '../components/load-later.ts'
 import { ButtonWithPopup } from '../components/popup.tsx'
 import { usePerson, useProject } from '../session.ts'
 import { modifierKey } from './modifier-key.ts'
@@ -14,7 +15,10 @@ const loadPersonMenu = () => import('./person-menu.tsx')
 const loadProjectMenu = () => import('./project-menu.tsx')
 const PersonMenu = lazy(loadPersonMenu)
 const ProjectMenu = lazy(loadProjectMenu)
+// The page that a person waits for goes first.
+const Attention = lazy(() => loadLater(() => import('./attention.tsx'), attentionAfterMs))
 
+const attentionAfterMs = 2_000
 const iconSize = 18
 const iconStroke = 1.6
 
@@ -37,6 +41,9 @@ export function Navigation({ isNarrow, onFollow }: NavigationProps) {
         ))}
       </div>
       <div className={classes.end}>
+        <Suspense>
+          <Attention isNarrow={isNarrow} onFollow={onFollow} />
+        </Suspense>
         <PageLink page={settingsPage} isNarrow={isNarrow} onFollow={onFollow} />
         <PersonButton isNarrow={isNarrow} onFollow={onFollow} />
       </div>
@@ -123,13 +130,15 @@ function PageLink({
   const matches = useMatchRoute()
   const { to, label, icon: Icon } = page
   const isElsewhere =
-    'also' in page && page.also.some((path) => matches({ to: path, params: { project: project.id } }))
+    'also' in page &&
+    page.also.some((path) => matches({ to: path, params: { project: project.id }, fuzzy: true }))
   return (
     <Link
       to={to}
       params={{ project: project.id }}
       search={firstSearch(to, project)}
-      activeOptions={{ includeSearch: false }}
+      // Alerts and analysis are below the settings, but not of them.
+      activeOptions={{ includeSearch: false, exact: page === settingsPage }}
       className={classes.link}
       onClick={onFollow}
       {...(isElsewhere && { 'aria-current': 'page' })}

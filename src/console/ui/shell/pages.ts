@@ -1,6 +1,15 @@
-import { IconBook2, IconLayoutDashboard, IconPhone, IconSettings, IconTestPipe } from '@tabler/icons-react'
+import {
+  IconBell,
+  IconBook2,
+  IconLayoutDashboard,
+  IconListCheck,
+  IconPhone,
+  IconSettings,
+  IconTestPipe,
+} from '@tabler/icons-react'
 import type { ProjectOfPerson } from '../../../access/people/session-answer.ts'
 import { parseSearch } from '../search-params.ts'
+import { settingsPages } from './settings-pages.ts'
 
 /** The pages of the navigation, with the key that follows `g`. */
 export const pages = [
@@ -21,6 +30,8 @@ export const pages = [
     also: ['/p/$project/questions', '/p/$project/new-item'],
   },
   { to: '/p/$project/playground', label: 'Playground', icon: IconTestPipe, key: 'p' },
+  { to: '/p/$project/settings/alerts', label: 'Alerts', icon: IconBell, key: 'a' },
+  { to: '/p/$project/settings/analysis', label: 'Analysis', icon: IconListCheck, key: 'n' },
 ] as const
 
 /** At the bottom of the navigation. */
@@ -29,6 +40,7 @@ export const settingsPage = {
   label: 'Settings',
   icon: IconSettings,
   key: 's',
+  also: settingsPages.map(({ to }) => to),
 } as const
 
 /** What a page begins with: the list of calls with the view that the person has chosen. */

@@ -6,12 +6,14 @@ import {
   IconKeyboard,
   IconLogout,
   IconMoon,
+  IconServer,
   IconSun,
   IconUserCircle,
 } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import type { PopupProps } from '../components/popup.tsx'
-import { usePerson, useProject } from '../session.ts'
+import { useOwnsConsole, usePerson, useProject } from '../session.ts'
+import { accountPage, servicePage } from './settings-pages.ts'
 import { useShellActions } from './shell-actions.ts'
 import { signOut } from './sign-out.ts'
 
@@ -43,10 +45,18 @@ export default function PersonMenu({ onFollow, target, ...popup }: PersonMenuPro
         <Menu.Label className="cb-truncate">{email}</Menu.Label>
         <Menu.Item
           leftSection={<IconUserCircle size={16} />}
-          onClick={followed(() => navigate({ to: '/p/$project/settings/account', params: { project } }))}
+          onClick={followed(() => navigate({ to: accountPage.to, params: { project } }))}
         >
-          Account
+          {accountPage.label}
         </Menu.Item>
+        {useOwnsConsole() && (
+          <Menu.Item
+            leftSection={<IconServer size={16} />}
+            onClick={followed(() => navigate({ to: servicePage.to, params: { project } }))}
+          >
+            {servicePage.label}
+          </Menu.Item>
+        )}
         <Menu.Item leftSection={<IconKeyboard size={16} />} onClick={followed(openShortcuts)}>
           Keyboard shortcuts
         </Menu.Item>

@@ -1,36 +1,52 @@
-import { Button, Skeleton } from '@mantine/core'
-import { IconPhone } from '@tabler/icons-react'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Box, Button, Skeleton, Stack } from '@mantine/core'
+import { IconDownload, IconEraser, IconPhone } from '@tabler/icons-react'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
 import type { CallerRecord } from '../../../../calls/keeping/callers.ts'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
+import { pathOf, read, readPages } from '../../api.ts'
+import { useConfirm } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { type Column, ListTable } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { Panel } from '../../components/panel.tsx'
 import { useFormatNumber } from '../../components/phone-number.ts'
 import { Problem } from '../../components/problem.tsx'
+import { PagedTable } from '../../components/table.tsx'
+import { to } from '../../components/to.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { CallSummary, Duration, Numbers, RunningDuration } from '../calls/call-line.tsx'
 import { Evaluation, LiveBadge } from '../calls/evaluation.tsx'
 import { CallerHolds } from '../calls/holds.tsx'
 import classes from './caller.module.css'
-import { CallerErasure } from './caller-erasure.tsx'
-import { CallerExport } from './caller-export.tsx'
-import { callerCallsQuery, callerQuery } from './caller-queries.ts'
 
 const route = getRouteApi('/p/$project/callers/$caller')
+const ReceiptProgress = lazy(async () => ({
+  default: (await import('../settings/receipts-view.tsx')).ReceiptProgress,
+}))
+
+const callsPerPage = '50'
+const files = [
+  ['calls.jsonl', 'JSON lines'],
+  ['calls.csv', 'CSV'],
+] as const
+
+interface CallerProps {
+  caller: CallerRecord
+}
 
 /** A person: every call of their number, and what one does with them. */
 export function CallerView() {
-  const { project, caller: id } = route.useParams()
-  const { data, error, refetch } = useQuery(callerQuery(project, id))
+  const { of } = useProject()
+  const { caller: id } = route.useParams()
+  const caller = useQuery(read(of.callers({ caller: id })))
   const formatNumber = useFormatNumber()
-  const maySeeHolds = useRefusal('change') === null
-  const mayManage = useRefusal('manage') === null
+  const [erasure, setErasure] = useState<string | null>(null)
+  const { data, error, refetch } = caller
   if (error && !data)
     return <Problem error={error} title="The person could not be loaded" onRetry={() => void refetch()} />
   return (
@@ -42,26 +58,22 @@ export function CallerView() {
         description={data ? <Summary caller={data} /> : ' '}
       />
       <div className={classes.page}>
-        <section aria-label="Calls" className={classes.calls}>
-          <CallsOf caller={id} project={project} />
-        </section>
-        <aside aria-label="The person’s data" className={classes.side}>
+        <Box component="section" aria-label="Calls" miw={0}>
+          <Calls of={id} isErased={erasure !== null} />
+        </Box>
+        <Stack component="aside" aria-label="The person’s data" gap="md" miw={0}>
           {data ? (
-            <>
-              <CallerExport caller={data} project={project} />
-              {maySeeHolds && <CallerHolds caller={data} />}
-              {mayManage && <CallerErasure caller={data} project={project} />}
-            </>
+            <PersonsData caller={data} erasure={erasure} onErase={setErasure} />
           ) : (
             <Skeleton height={240} />
           )}
-        </aside>
+        </Stack>
       </div>
     </>
   )
 }
 
-function Summary({ caller: { calls, onHold, firstAt, lastAt } }: { caller: CallerRecord }) {
+function Summary({ caller: { calls, onHold, firstAt, lastAt } }: CallerProps) {
   const dates = useDates()
   if (firstAt === null || lastAt === null) return <>No calls from or to this number.</>
   const isOneDay = dates.dayOf(firstAt) === dates.dayOf(lastAt)
@@ -74,89 +86,167 @@ function Summary({ caller: { calls, onHold, firstAt, lastAt } }: { caller: Calle
   )
 }
 
-function CallsOf({ caller, project }: { caller: string; project: string }) {
-  const { data, error, refetch, ...next } = useInfiniteQuery(callerCallsQuery(project, caller))
-  if (error && !data)
-    return <Problem error={error} title="The calls could not be loaded" onRetry={() => void refetch()} />
+function Calls({ of: caller, isErased }: { of: string; isErased: boolean }) {
+  const { of } = useProject()
+  const calls = useInfiniteQuery({
+    ...readPages(of.calls, { caller, limit: callsPerPage }),
+    // Below the person's, with which they are loaded again.
+    queryKey: [...pathOf(of.callers({ caller })), 'calls'],
+  })
   return (
-    <>
-      <ListTable
-        label="Calls"
-        columns={columns}
-        rows={data?.pages.flatMap((page) => page.data)}
-        rowKey={({ id }) => id}
-        expectedRows={8}
-        empty={
+    <PagedTable
+      label="Calls"
+      of={calls}
+      what="The calls"
+      more="Load older calls"
+      rows={calls.data?.pages.flatMap(({ data }) => data)}
+      rowKey={({ id }) => id}
+      expectedRows={8}
+      columns={({ cell }) => [
+        cell('When', (row) => <When row={row} />, { width: '136px' }),
+        cell('Caller and called', (row) => <Numbers from={row.callerNumber} to={row.calledNumber} />, {
+          width: '240px',
+          from: 640,
+        }),
+        cell(
+          'Duration',
+          (row) =>
+            row.status === 'live' ? (
+              <RunningDuration since={row.createdAt} />
+            ) : (
+              <Duration seconds={row.duration} />
+            ),
+          { width: '76px', align: 'right', from: 480 },
+        ),
+        cell(
+          'Evaluation',
+          (row) => (row.status === 'live' ? <LiveBadge /> : <Evaluation value={row.evaluation} />),
+          { width: '112px' },
+        ),
+        cell('Summary', (call) => <CallSummary call={call} />, { from: 640 }),
+      ]}
+      empty={
+        isErased ? (
+          <Empty icon={<IconEraser size={24} />} title="All calls are erased">
+            Nothing of this number is stored any more.
+          </Empty>
+        ) : (
           <Empty icon={<IconPhone size={24} />} title="No calls">
             Nothing is stored of exactly this number. Check that it is complete, with its country code.
           </Empty>
-        }
-      />
-      {next.isFetchNextPageError && <Problem error={error} title="Older calls could not be loaded" />}
-      {next.hasNextPage && (
-        <div className={classes.more}>
-          <Button
-            variant="default"
-            loading={next.isFetchingNextPage}
-            onClick={() => void next.fetchNextPage()}
-          >
-            Load older calls
-          </Button>
-        </div>
-      )}
+        )
+      }
+    />
+  )
+}
+
+function When({ row: { id, createdAt, summary, said } }: { row: CallRow }) {
+  return (
+    <>
+      <PageLink {...to.call(id)}>
+        <Instant at={createdAt} as="moment" />
+      </PageLink>
+      <span className="cb-narrow-line" dir="auto">
+        {summary ?? (said && `“${said}”`)}
+      </span>
     </>
   )
 }
 
-const columns: Column<CallRow>[] = [
-  {
-    key: 'when',
-    header: 'When',
-    width: '136px',
-    render: (row) => (
-      <>
-        <CallLink row={row} />
-        <span className="cb-narrow-line" dir="auto">
-          {row.summary ?? (row.said && `“${row.said}”`)}
-        </span>
-      </>
-    ),
-  },
-  {
-    key: 'numbers',
-    header: 'Caller and called',
-    width: '240px',
-    from: 640,
-    render: ({ callerNumber, calledNumber }) => <Numbers from={callerNumber} to={calledNumber} />,
-  },
-  {
-    key: 'duration',
-    header: 'Duration',
-    width: '76px',
-    align: 'right',
-    from: 480,
-    render: (row) =>
-      row.status === 'live' ? <RunningDuration since={row.createdAt} /> : <Duration seconds={row.duration} />,
-  },
-  {
-    key: 'evaluation',
-    header: 'Evaluation',
-    width: '112px',
-    render: (row) => (row.status === 'live' ? <LiveBadge /> : <Evaluation value={row.evaluation} />),
-  },
-  {
-    key: 'summary',
-    header: 'Summary',
-    from: 640,
-    render: (call) => <CallSummary call={call} />,
-  },
-]
+interface PersonsDataProps extends CallerProps {
+  /** The id of the erasure that was asked for on this page. */
+  erasure: string | null
+  onErase: (erasure: string) => void
+}
 
-function CallLink({ row: { id, createdAt } }: { row: CallRow }) {
+/** What is done with the person's data, by those who may. */
+function PersonsData({ caller, erasure, onErase }: PersonsDataProps) {
   const { id: project } = useProject()
+  const maySeeHolds = useRefusal('change') === null
+  const mayManage = useRefusal('manage') === null
+  const { id, calls } = caller
   return (
-    <PageLink to="/p/$project/calls/$call" params={{ project, call: id }}>
-      <Instant at={createdAt} as="moment" />
-    </PageLink>
+    <>
+      <Panel title="Export">
+        <div className="cb-stack">
+          <p className="cb-dimmed">
+            {calls === 0
+              ? 'There are no calls to export.'
+              : 'All calls from and to this number, to hand over.'}
+          </p>
+          {calls > 0 && (
+            <div className="cb-row">
+              {files.map(([file, label]) => (
+                <Button
+                  key={file}
+                  component="a"
+                  variant="default"
+                  leftSection={<IconDownload size={16} />}
+                  href={`/console/api/projects/${project}/exports/${file}?caller=${id}`}
+                  download
+                >
+                  {label}
+                </Button>
+              ))}
+            </div>
+          )}
+        </div>
+      </Panel>
+      {maySeeHolds && <CallerHolds caller={caller} />}
+      {mayManage && <Erasure caller={caller} erasure={erasure} onErase={onErase} />}
+    </>
   )
+}
+
+/** Erases the person's calls for good, and follows that until the last byte is gone. */
+function Erasure({ caller, erasure, onErase }: PersonsDataProps) {
+  const { of } = useProject()
+  const { id, number, calls, onHold } = caller
+  const ask = useConfirm()
+  const queryClient = useQueryClient()
+  const person = read(of.callers({ caller: id }))
+  const erase = async () => {
+    // Calls may have come and holds may have been set since the page was loaded.
+    await queryClient.refetchQueries(person)
+    const now = queryClient.getQueryData(person.queryKey) ?? caller
+    const left = now.calls - now.onHold
+    ask({
+      title: `Erase ${counted(left, 'call')}?`,
+      word: String(left),
+      verb: 'Erase for good',
+      text: `This deletes every call from or to this number, with its transcript and details. This cannot be undone. Copies in backups, on your voice platform and in recordings elsewhere are not deleted.${exceptHeld(now.onHold)}`,
+      send: () => of.erasures.post({ number }),
+      changes: of.erasures,
+      done: (accepted) => 'id' in accepted && onErase(accepted.id),
+    })
+  }
+  const refresh = () => void queryClient.invalidateQueries({ queryKey: pathOf(of.callers({ caller: id })) })
+  const left = calls - onHold
+  return (
+    <Panel title="Erase" aside={<PageLink {...to.receipts}>Receipts</PageLink>}>
+      <div className="cb-stack">
+        {erasure ? (
+          <Suspense>
+            <ReceiptProgress id={erasure} onDone={refresh} />
+          </Suspense>
+        ) : (
+          <p className="cb-dimmed">
+            {left === 0
+              ? 'No calls from or to this number can be erased.'
+              : 'Deletes the calls for good and erases them from the service’s files. Later calls are not affected.'}
+            {exceptHeld(onHold)}
+          </p>
+        )}
+        {!erasure && left > 0 && (
+          <Button color="red" onClick={() => void erase()}>
+            Erase {counted(left, 'call')}
+          </Button>
+        )}
+      </div>
+    </Panel>
+  )
+}
+
+function exceptHeld(onHold: number): string {
+  return onHold > 0 ? ` ${counted(onHold, 'call')} on hold will not be erased.` : ''
 }

@@ -266,12 +266,8 @@ function Fold({ title, className = '', children }: FoldProps) {
 
 /** What the agent asked the project's knowledge during the call, folded: how much it lacked is seen at once. */
 function Retrieval({ id }: { id: string }) {
-  const { id: project, of } = useProject()
-  const { data } = useQuery({
-    // A key of questions, which change with a mark.
-    queryKey: questionKeys.ofCall(project, id),
-    queryFn: ({ signal }) => unwrap(of.questions.calls({ call: id }).get({ fetch: { signal } })),
-  })
+  const { of } = useProject()
+  const { data } = useQuery(read(of.questions.calls({ call: id })))
   if (!data || data.data.length === 0) return null
   const questions = data.data.map((question) => ({ ...question, isGap: leftGap(question, data.gapCoverage) }))
   const gaps = questions.filter(({ isGap }) => isGap).length

@@ -10,7 +10,6 @@ import { Instant } from '../../components/instant.tsx'
 import { Loaded } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { QueryTable } from '../../components/table.tsx'
-import { callKeys, settingsKeys } from '../../query-keys.ts'
 import { useProject, useRefusal } from '../../session.ts'
 
 /** The legal holds on a call. Viewers are not told. */
@@ -124,10 +123,8 @@ export function CallerHolds({ caller: { id, number } }: { caller: CallerRecord }
 
 /** What changes with a hold. */
 function useChanged() {
-  const { id, of } = useProject()
-  // Until what they name is read by its address, too.
-  const others = [callKeys.caller(id), settingsKeys.all(id)].map((queryKey) => ({ queryKey }))
-  return [of.holds, of.calls, of.callers, ...others]
+  const { of } = useProject()
+  return [of.holds, of.calls, of.callers]
 }
 
 interface LiftButtonProps {

@@ -57,7 +57,7 @@ function QuestionItem({ call, question }: { call: string; question: Question }) 
         {coverage !== null && <span>{asPercent(coverage)} covered</span>}
         <Instant at={at} as="moment" />
       </Group>
-      <PassageList project={project} passages={passages} askedAt={at} />
+      <PassageList passages={passages} askedAt={at} />
       {reads.length > 0 && (
         <p>
           Read whole:{' '}

@@ -4,11 +4,10 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiProblem, api, unwrap } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
+import { ownPath } from '../../own-path.ts'
 import { useProvider } from '../../session.ts'
-import { detour } from './detour.ts'
 import { EntryFrame } from './entry-frame.tsx'
-import { useEntry } from './use-entry.ts'
-import { linkKey } from './use-link.ts'
+import { linkKey, useEntry } from './opened-link.tsx'
 
 /** Sends the browser to the provider, and signs in with the answer when the provider has sent it back. */
 export function ProviderView() {
@@ -55,4 +54,44 @@ export function ProviderView() {
       )}
     </EntryFrame>
   )
+}
+
+const key = 'callbook-detour'
+
+/** What this tab was about before it left for the provider. */
+interface Detour {
+  /** The page to return to. */
+  from: string | undefined
+  /** The invitation to accept, as the request has it. */
+  invitation: { invitation?: string }
+}
+
+/** Kept in the tab, so that neither is told to the provider. */
+const detour = {
+  keep(about: { from: string | null; invitation: string }): void {
+    try {
+      sessionStorage.setItem(key, JSON.stringify(about))
+    } catch {
+      // The browser blocks storage: whoever signs in begins at their projects.
+    }
+  },
+  read(): Detour {
+    try {
+      const { from, invitation } = JSON.parse(sessionStorage.getItem(key) ?? '{}')
+      return {
+        from: ownPath(from) ?? undefined,
+        invitation: invitation ? { invitation: String(invitation) } : {},
+      }
+    } catch {
+      // As above.
+      return { from: undefined, invitation: {} }
+    }
+  },
+  forget(): void {
+    try {
+      sessionStorage.removeItem(key)
+    } catch {
+      // As above.
+    }
+  },
 }

@@ -1,25 +1,32 @@
-import { Button, PasswordInput, TextInput } from '@mantine/core'
+import { Button, Divider, PasswordInput, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { SessionAnswer } from '../../../../access/people/session-answer.ts'
-import { api, unwrap } from '../../api.ts'
-import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
-import { Problem } from '../../components/problem.tsx'
+import { ApiProblem, api, unwrap } from '../../api.ts'
+import { CodeField } from '../../components/code-field.tsx'
+import { fieldErrors } from '../../components/field-errors.ts'
 import { useFocus } from '../../components/use-focus.ts'
 import { sessionQuery, useProvider } from '../../session.ts'
-import { CodeForm } from './code-form.tsx'
-import { ProviderLink, type ProviderLinkProps } from './provider-link.tsx'
+import { EntryForm } from './entry-frame.tsx'
 
 interface FormProps {
   label: string
   onSignedIn: (session: SessionAnswer) => unknown
 }
 
-interface SignInFormProps extends Partial<ProviderLinkProps> {
-  label?: string
+/** What to do after signing in at the provider, and where that opens. */
+interface ProviderLinkProps {
+  from?: string | undefined
+  /** The token of an invitation to accept. */
+  invitation?: string
+  /** Keeps this page as it is. */
+  inNewTab?: boolean
+}
+
+interface SignInFormProps extends Partial<FormProps>, ProviderLinkProps {
+  onSignedIn: FormProps['onSignedIn']
   /** Whose session has ended. */
   email?: string
-  onSignedIn: (session: SessionAnswer) => unknown
   /** Called when a code is asked for, and when the password is again. */
   onStep?: (needsCode: boolean) => void
 }
@@ -72,12 +79,15 @@ function PasswordForm({ label, known, onSignedIn, onCodeNeeded }: PasswordFormPr
   const isKnown = known !== undefined && isIdle
   const first = useFocus<HTMLInputElement>(errors.email === undefined ? (isIdle && !isKnown) || null : error)
   const again = useFocus<HTMLInputElement>(errors.email === undefined ? isKnown || error : null)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!isPending) mutate()
-  }
   return (
-    <form onSubmit={submit} className="cb-stack" aria-label={label} noValidate>
+    <EntryForm
+      label={label}
+      aria-label={label}
+      names={names}
+      isPending={isPending}
+      error={error}
+      onSubmit={mutate}
+    >
       <TextInput
         ref={first}
         label="Email address"
@@ -104,10 +114,58 @@ function PasswordForm({ label, known, onSignedIn, onCodeNeeded }: PasswordFormPr
         error={errors.password}
         visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
       />
-      {error && !isAboutFields(error, names) && <Problem error={error} />}
-      <Button type="submit" loading={isPending} fullWidth>
-        {label}
+    </EntryForm>
+  )
+}
+
+/** The second step of signing in. @param onBack back to the password, of this person or another */
+function CodeForm({ label, onSignedIn, onBack }: FormProps & { onBack: () => void }) {
+  const [code, setCode] = useState('')
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => onSignedIn(await unwrap(api.session.code.post({ code }))),
+  })
+  const isOver = error instanceof ApiProblem && error.status === 401
+  return (
+    <div className="cb-stack">
+      <EntryForm
+        label={label}
+        aria-label={label}
+        names={['code']}
+        isReady={!isOver && code.trim() !== ''}
+        isPending={isPending}
+        error={error}
+        onSubmit={mutate}
+      >
+        <CodeField value={code} onChange={setCode} error={fieldErrors(error).code} />
+      </EntryForm>
+      <Button variant="subtle" onClick={onBack} fullWidth>
+        Back to password
       </Button>
-    </form>
+    </div>
+  )
+}
+
+interface FullProviderLinkProps extends ProviderLinkProps {
+  provider: NonNullable<SessionAnswer['provider']>
+}
+
+/** Leads to the provider, with a line below it where there is another way to sign in. */
+export function ProviderLink({ provider, from, invitation, inNewTab = false }: FullProviderLinkProps) {
+  const query = from ? `?${new URLSearchParams({ from })}` : ''
+  const hash = invitation ? `#${invitation}` : ''
+  return (
+    <>
+      <Button
+        component="a"
+        href={`/console/sign-in/oidc${query}${hash}`}
+        {...(inNewTab ? { target: '_blank' } : {})}
+        variant={provider.isOnly ? 'filled' : 'default'}
+        fullWidth
+      >
+        Sign in with {provider.name}
+        {inNewTab && ' in a new tab'}
+      </Button>
+      {!provider.isOnly && <Divider label="or" />}
+    </>
   )
 }

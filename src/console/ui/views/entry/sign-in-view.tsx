@@ -1,8 +1,8 @@
 import { useSearch } from '@tanstack/react-router'
 import { useProvider } from '../../session.ts'
 import { EntryFrame } from './entry-frame.tsx'
+import { useEntry } from './opened-link.tsx'
 import { SignInForm, useNeedsCode } from './sign-in-form.tsx'
-import { useEntry } from './use-entry.ts'
 
 const forPasswords =
   'No account yet? Ask an owner of your project to invite you. Forgot your password? An owner of your project, or whoever runs Callbook, can send you a link to set a new one.'

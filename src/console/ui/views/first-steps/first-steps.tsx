@@ -1,11 +1,13 @@
 import { Button } from '@mantine/core'
 import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { type LinkProps, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { api, read, unwrap } from '../../api.ts'
+import { api, read } from '../../api.ts'
+import { useAct } from '../../components/acts.ts'
 import { PageButton, PageLink } from '../../components/links.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { to } from '../../components/to.ts'
 import { sessionQuery, useProject } from '../../session.ts'
 import { facetsQuery, newestCallQuery } from '../calls/call-queries.ts'
 import { knowledgeQuery } from '../overview/overview-queries.ts'
@@ -13,6 +15,9 @@ import { FirstCall, useFirstKey } from './first-call.tsx'
 import classes from './first-steps.module.css'
 
 const everyMs = 2_000
+
+/** Where to what a step has made; null until it is done. */
+type Made = LinkProps | null
 
 /** The first steps of a new project. Each shows when it is done; nothing is shown once all are. */
 export default function FirstSteps() {
@@ -22,24 +27,35 @@ export default function FirstSteps() {
     refetchInterval: untilAny(({ data }) => data.length > 0),
   })
   const items = useQuery({ ...knowledgeQuery(project), refetchInterval: untilAny(({ items }) => items > 0) })
-  const hasCall = (calls.data?.data.length ?? 0) > 0
-  const facets = useQuery({ ...facetsQuery(project), enabled: hasCall })
-  const isKnown = calls.data !== undefined && (!hasCall || facets.data !== undefined)
-  const isNamed = (facets.data?.agentId?.length ?? 0) > 0
+  const [call] = calls.data?.data ?? []
+  const hasItem = (items.data?.items ?? 0) > 0
+  const newestItem = useQuery({ ...read(of.knowledge, { limit: '1' }), enabled: hasItem })
+  const facets = useQuery({ ...facetsQuery(project), enabled: call !== undefined })
+  const isKnown = calls.data !== undefined && (!call || facets.data !== undefined)
+  const agentId = facets.data?.agentId?.[0]?.value
+  const ofAgent = useQuery({
+    ...read(of.calls, { agentId: agentId ?? '', limit: '1' }),
+    enabled: agentId !== undefined,
+  })
   // An agent that no call names may still have asked, with a key.
-  const asksKeys = role === 'owner' && isKnown && !isNamed
+  const asksKeys = role === 'owner' && isKnown && !agentId
   const keys = useQuery({ ...read(of.keys), enabled: asksKeys })
   if (!isKnown || !items.data || (asksKeys && !keys.data)) return null
-  const hasItem = items.data.items > 0
-  const asked =
-    keys.data?.data.some(({ kind, lastUsedAt }) => kind === 'live' && lastUsedAt !== null) ?? false
-  const hasAgent = isNamed || asked
-  if (hasCall && hasItem && hasAgent) return null
-  return <Steps hasCall={hasCall} hasItem={hasItem} hasAgent={hasAgent} />
+  const key = keys.data?.data.find(({ kind, lastUsedAt }) => kind === 'live' && lastUsedAt !== null)
+  if (call && hasItem && (agentId || key)) return null
+  const [item] = newestItem.data?.data ?? []
+  const [withAgent = call] = ofAgent.data?.data ?? []
+  return (
+    <Steps
+      call={call ? to.call(call.id) : null}
+      item={item ? to.item(item.id) : hasItem ? to.knowledge : null}
+      agent={agentId && withAgent ? to.call(withAgent.id) : key ? to.key(key.id) : null}
+    />
+  )
 }
 
-function Steps({ hasCall, hasItem, hasAgent }: Record<'hasCall' | 'hasItem' | 'hasAgent', boolean>) {
-  const { id: project, role } = useProject()
+function Steps({ call, item, agent }: Record<'call' | 'item' | 'agent', Made>) {
+  const { role } = useProject()
   const isOwner = role === 'owner'
   const key = useFirstKey()
   return (
@@ -48,29 +64,29 @@ function Steps({ hasCall, hasItem, hasAgent }: Record<'hasCall' | 'hasItem' | 'h
       {isOwner && <Example />}
       <ol>
         <Step
-          isDone={hasCall}
+          made={call}
           title="Send your first call"
           action={
-            isOwner ? (
+            isOwner && (
               <Button size="xs" variant={key.hasKey ? 'default' : 'filled'} onClick={key.create}>
                 {key.hasKey ? 'Create another ingest key' : 'Create an ingest key'}
               </Button>
-            ) : undefined
+            )
           }
         >
           Voice platforms send calls with an ingest key. To try it, send a call yourself:
           <FirstCall keyText={key.text} />
           {isOwner && (
-            <PageLink to="/p/$project/settings/integrations" params={{ project }} size="sm">
+            <PageLink {...to.integrations} size="sm">
               Or connect a platform
             </PageLink>
           )}
         </Step>
         <Step
-          isDone={hasItem}
+          made={item}
           title="Add your first knowledge item"
           action={
-            <PageButton to="/p/$project/knowledge" params={{ project }} variant="default" size="xs">
+            <PageButton {...to.knowledge} variant="default" size="xs">
               Add knowledge
             </PageButton>
           }
@@ -78,19 +94,14 @@ function Steps({ hasCall, hasItem, hasAgent }: Record<'hasCall' | 'hasItem' | 'h
           Write down what your agents should know: prices, opening hours, how to return an order.
         </Step>
         <Step
-          isDone={hasAgent}
+          made={agent}
           title="Connect your first agent"
           action={
-            isOwner ? (
-              <PageButton
-                to="/p/$project/settings/integrations"
-                params={{ project }}
-                variant="default"
-                size="xs"
-              >
+            isOwner && (
+              <PageButton {...to.integrations} variant="default" size="xs">
                 View integrations
               </PageButton>
-            ) : undefined
+            )
           }
         >
           Give an agent a key to search the knowledge, or have its platform name the agent in the calls it
@@ -103,14 +114,11 @@ function Steps({ hasCall, hasItem, hasAgent }: Record<'hasCall' | 'hasItem' | 'h
 
 /** Opens the project of examples, which is made the first time. */
 function Example() {
-  const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => unwrap(api.demo.post({})),
-    onSuccess: async ({ id: project }) => {
-      await queryClient.refetchQueries(sessionQuery)
-      await navigate({ to: '/p/$project/overview', params: { project } })
-    },
+  const { mutate, isPending, error } = useAct({
+    send: () => api.demo.post({}),
+    changes: sessionQuery,
+    done: ({ id: project }) => navigate({ to: '/p/$project/overview', params: { project } }),
   })
   return (
     <div className={classes.example}>
@@ -126,29 +134,27 @@ function Example() {
 }
 
 interface StepProps {
-  isDone: boolean
+  made: Made
   title: string
-  action?: ReactNode
+  action: ReactNode
   /** What to do, shown until it is done. */
   children: ReactNode
 }
 
-function Step({ isDone, title, action, children }: StepProps) {
+/** What is done leads to what it has made. */
+function Step({ made, title, action, children }: StepProps) {
+  const Mark = made ? IconCircleCheckFilled : IconCircle
   return (
-    <li className={classes.step} data-done={isDone || undefined}>
-      {isDone ? (
-        <IconCircleCheckFilled size={18} aria-hidden />
-      ) : (
-        <IconCircle size={18} stroke={1.6} aria-hidden />
-      )}
+    <li className={classes.step} data-done={made !== null || undefined}>
+      <Mark size={18} stroke={1.6} aria-hidden />
       <div>
         <h3>
-          {title}
-          <span className="cb-hidden">{isDone ? ': done' : ': to do'}</span>
+          {made ? <PageLink {...made}>{title}</PageLink> : title}
+          <span className="cb-hidden">{made ? ': done' : ': to do'}</span>
         </h3>
-        {!isDone && <div className="cb-dimmed">{children}</div>}
+        {!made && <div className="cb-dimmed">{children}</div>}
       </div>
-      {!isDone && action}
+      {!made && action}
     </li>
   )
 }

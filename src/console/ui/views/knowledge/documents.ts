@@ -20,7 +20,7 @@ export const readableFiles = '.md, .mdx, .rst, .txt, .html, .pdf, .docx or .csv'
 /** Reads a file as a document; nothing is stored. @throws ApiProblem */
 export async function readDocument(project: string, file: File): Promise<Document> {
   return await unwrap(api.projects({ project }).knowledge.read.post({ file })).catch((error) => {
-    throw inWords(error, 'This file', file.size)
+    throw explainTooLarge(error, 'This file', file.size)
   })
 }
 
@@ -37,7 +37,7 @@ export async function storeDocument(
       ? knowledge.post({ name, description, text, keepsBoth: twin === 'keep' })
       : knowledge({ id: twin.id }).put({ name, description, text, changeSeq: twin.changeSeq })
   return await unwrap<ItemDetails | { twin: Twin }>(stored).catch((error) => {
-    throw inWords(error, 'The text', new Blob([text]).size)
+    throw explainTooLarge(error, 'The text', new Blob([text]).size)
   })
 }
 
@@ -47,8 +47,8 @@ export function failureOf(error: unknown): string {
   return error.fields.map(({ field, message }) => sentenceOf(field, message)).join('. ') || error.detail
 }
 
-/** The same error, in words for people where the API counts bytes for programs. */
-export function inWords(error: unknown, what: string, bytes: number): unknown {
+/** The same error, in words for people where the API counts bytes for programs, or names types of files. */
+export function explainTooLarge(error: unknown, what: string, bytes: number): unknown {
   if (!(error instanceof ApiProblem)) return error
   const { status, code, requestId } = error
   const told = (title: string, detail: string) => new ApiProblem({ status, code, requestId, title, detail })

@@ -1,7 +1,13 @@
 import { usePerson } from '../../session.ts'
-import type { ItemValues } from './item-fields.tsx'
 
 const prefix = 'callbook-draft '
+
+/** What people write of an item. */
+export interface ItemValues {
+  name: string
+  description: string
+  text: string
+}
 
 /** An edited item that is not saved yet. */
 export interface Draft extends ItemValues {

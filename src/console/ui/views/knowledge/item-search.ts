@@ -1,10 +1,10 @@
-import { wordParam } from '../../search-params.ts'
+import { textParam, wordParam } from '../../search-params.ts'
 
 /** The tabs beside the text. */
 const itemTabs = ['edit', 'chunks', 'ask'] as const
 type ItemTab = (typeof itemTabs)[number]
 
-/** The page's parameters in the address; invalid ones are left out. */
+/** The parameters of an item's page in the address, as of the pages below; invalid ones are left out. */
 interface ItemSearch {
   /** Defaults to the text. */
   tab?: ItemTab | undefined
@@ -18,15 +18,24 @@ const questionCharsMax = 2_000
 
 /** The parameters of a new item. */
 interface NewItemSearch {
-  /** What the item is to answer: its text begins with it. */
+  /** What the item is to answer. */
   question?: string | undefined
+  /** The id of the gap that it is to close. */
+  gap?: string | undefined
 }
 
-export function newItemSearch({ question }: Record<string, unknown>): NewItemSearch {
-  return typeof question === 'string' && question.length <= questionCharsMax ? { question } : {}
+export function newItemSearch({ question, gap }: Record<string, unknown>): NewItemSearch {
+  return typeof question === 'string' && question.length <= questionCharsMax
+    ? { question, gap: textParam(gap) }
+    : {}
 }
 
-/** Where the text of an item for a question begins: below the question as a heading, which searches count. */
-export function textFor(question: string): string {
-  return `## ${question.replace(/\s+/g, ' ').trim()}\n\n`
+/** The parameters of the list of items. */
+interface KnowledgeSearch {
+  /** Part of an item's name, or words of its text. */
+  find?: string | undefined
+}
+
+export function knowledgeSearch({ find }: Record<string, unknown>): KnowledgeSearch {
+  return { find: textParam(find)?.trim() || undefined }
 }

@@ -1,30 +1,29 @@
 import { Button, Group, SegmentedControl, Skeleton, Stack, Tabs, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import { ApiProblem, api, unwrap } from '../../api.ts'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import type { ItemDetails } from '../../../../knowledge/indexed-items.ts'
+import { ApiProblem, pathOf, read } from '../../api.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
+import { useConfirm } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes, asCount } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageButton, PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
+import { Loaded } from '../../components/page.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
-import { knowledgeKeys } from '../../query-keys.ts'
-import { useRefusal } from '../../session.ts'
+import { useProject, useRefusal } from '../../session.ts'
 import { AskForm } from '../playground/ask-form.tsx'
-import { ChunkCard } from './chunk-card.tsx'
-import { EditForm } from './edit-form.tsx'
-import { IndexStatus } from './index-status.tsx'
-import { WriterName } from './item-columns.tsx'
+import { IndexStatus, WriterName } from './item-facts.tsx'
+import { EditForm } from './item-form.tsx'
 import { itemSearch } from './item-search.ts'
-import { chunksQuery, itemQuery } from './queries.ts'
+import { ChunkCard } from './preview-panel.tsx'
+import { useItem } from './queries.ts'
 
 const route = getRouteApi('/p/$project/knowledge/$item')
 const Markdown = lazy(() => import('./markdown.tsx'))
@@ -32,35 +31,30 @@ const Markdown = lazy(() => import('./markdown.tsx'))
 /** One item: its text, its stored chunks, and a form to ask it a question. */
 export function ItemView() {
   const { project, item: id } = route.useParams()
-  const { tab } = route.useSearch()
+  const { of } = useProject()
+  const { tab = 'text' } = route.useSearch()
   const navigate = useNavigate()
-  const queryClient = useQueryClient()
-  const item = useQuery(itemQuery(project, id))
-  const chunks = useQuery(chunksQuery(project, id))
+  const item = useItem(id)
+  const chunks = useQuery(read(of.knowledge({ id }).chunks))
   const mayChange = useRefusal('change') === null
-  const [isDeleting, setDeleting] = useState(false)
-  const remove = async () => {
-    await unwrap(api.projects({ project }).knowledge({ id }).delete())
-    queryClient.removeQueries({ queryKey: knowledgeKeys.item(project, id) })
-    await queryClient.invalidateQueries({ queryKey: knowledgeKeys.items(project) })
-    notifications.show({ message: 'Item deleted, with its chunks and vectors.' })
-    // Going back skips the deleted item.
-    await navigate({ to: '/p/$project/knowledge', params: { project }, replace: true })
-  }
-
-  const showTab = (tab: string | null) =>
-    void navigate({ to: '.', search: (search) => ({ ...search, ...itemSearch({ tab }) }), replace: true })
-
-  if (item.error instanceof ApiProblem && item.error.status === 404 && !item.data)
+  const remove = useRemoval()
+  const { data } = item
+  const showTab = (next: string | null) =>
+    void navigate({
+      to: '.',
+      search: (search) => ({ ...search, ...itemSearch({ tab: next }) }),
+      replace: true,
+    })
+  if (item.error instanceof ApiProblem && item.error.status === 404 && !data)
     return <NoSuchItem project={project} />
-  if (item.error && !item.data) return <Problem error={item.error} onRetry={() => void item.refetch()} />
+  if (item.error && !data) return <Problem error={item.error} onRetry={() => void item.refetch()} />
   return (
     <Stack gap="md">
       <PageHeader
-        title={item.data?.name ?? 'Item'}
+        title={data?.name ?? 'Item'}
         description={
           <>
-            {item.data?.description && `${item.data.description} · `}
+            {data?.description && `${data.description} · `}
             <PageLink to="/p/$project/knowledge" params={{ project }}>
               All knowledge
             </PageLink>
@@ -71,8 +65,8 @@ export function ItemView() {
             <Button
               variant="default"
               leftSection={<IconTrash size={16} />}
-              onClick={() => setDeleting(true)}
-              disabled={!item.data}
+              onClick={() => data && remove(data)}
+              disabled={!data}
             >
               Delete
             </Button>
@@ -84,19 +78,15 @@ export function ItemView() {
           <Mono>{id}</Mono>
           <CopyButton value={id} label="Copy id" />
         </Group>
-        {item.data && <IndexStatus status={item.data.status} chunks={chunks.data?.data.length ?? 0} />}
-        {item.data && (
+        {data && <IndexStatus status={data.status} chunks={chunks.data?.data.length ?? 0} />}
+        {data && (
           <Text size="sm" c="dimmed">
-            Updated <Instant at={item.data.updatedAt} /> by <WriterName writer={item.data.updatedBy} /> ·
-            Created <Instant at={item.data.createdAt} /> · {asBytes(item.data.textBytes)}
+            Updated <Instant at={data.updatedAt} /> by <WriterName writer={data.updatedBy} /> · Created{' '}
+            <Instant at={data.createdAt} /> · {asBytes(data.textBytes)}
           </Text>
         )}
       </Group>
-      <Tabs
-        value={tab === 'edit' && !mayChange ? 'text' : (tab ?? 'text')}
-        onChange={showTab}
-        keepMounted={false}
-      >
+      <Tabs value={tab === 'edit' && !mayChange ? 'text' : tab} onChange={showTab} keepMounted={false}>
         <Tabs.List mb="md">
           <Tabs.Tab value="text">Text</Tabs.Tab>
           {mayChange && <Tabs.Tab value="edit">Edit</Tabs.Tab>}
@@ -106,46 +96,58 @@ export function ItemView() {
           <Tabs.Tab value="ask">Ask a question</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="text">
-          {item.data ? <ItemText text={item.data.text} /> : <Skeleton height={320} />}
+          {data ? <ItemText text={data.text} /> : <Skeleton height={320} />}
         </Tabs.Panel>
         <Tabs.Panel value="edit">
-          {item.data && mayChange ? (
-            <EditForm key={id} project={project} item={item.data} onSaved={() => showTab('text')} />
+          {data && mayChange ? (
+            <EditForm key={id} item={data} onSaved={() => showTab('text')} />
           ) : (
             <Skeleton height={320} />
           )}
         </Tabs.Panel>
         <Tabs.Panel value="chunks">
-          {chunks.error && <Problem error={chunks.error} onRetry={() => void chunks.refetch()} />}
-          {chunks.isPending && <Skeleton height={320} />}
-          <Stack gap="sm">
-            {chunks.data?.data.map((chunk) => (
-              <ChunkCard
-                key={chunk.position}
-                {...chunk}
-                note={!chunk.isEmbedded && <StatusBadge tone="warning">Not embedded yet</StatusBadge>}
-              />
-            ))}
-          </Stack>
+          <Loaded query={chunks} what="The chunks" waiting={<Skeleton height={320} />}>
+            {({ data: stored }) => (
+              <Stack gap="sm">
+                {stored.map((chunk) => (
+                  <ChunkCard
+                    key={chunk.position}
+                    {...chunk}
+                    note={!chunk.isEmbedded && <StatusBadge tone="warning">Not embedded yet</StatusBadge>}
+                  />
+                ))}
+              </Stack>
+            )}
+          </Loaded>
         </Tabs.Panel>
         <Tabs.Panel value="ask">
-          <AskForm project={project} initial={{ query: '' }} itemIds={[id]} />
+          <AskForm initial={{ query: '' }} itemIds={[id]} />
         </Tabs.Panel>
       </Tabs>
-      {item.data && (
-        <ConfirmDialog
-          opened={isDeleting}
-          onClose={() => setDeleting(false)}
-          title={`Delete “${item.data.name}”?`}
-          confirmLabel="Delete item"
-          onConfirm={remove}
-        >
-          This deletes the item’s text, chunks and vectors for good. Agents stop finding it at once. This
-          cannot be undone.
-        </ConfirmDialog>
-      )}
     </Stack>
   )
+}
+
+/** Asks before an item is deleted. */
+function useRemoval() {
+  const { id: project, of } = useProject()
+  const ask = useConfirm()
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  return ({ id, name }: ItemDetails) =>
+    ask({
+      title: `Delete “${name}”?`,
+      verb: 'Delete item',
+      text: 'This deletes the item’s text, chunks and vectors for good. Agents stop finding it at once. This cannot be undone.',
+      send: () => of.knowledge({ id }).delete(),
+      says: 'Item deleted, with its chunks and vectors.',
+      done: async () => {
+        // Going back skips the deleted item.
+        await navigate({ to: '/p/$project/knowledge', params: { project }, replace: true })
+        queryClient.removeQueries({ queryKey: pathOf(of.knowledge({ id })) })
+        await queryClient.invalidateQueries({ queryKey: pathOf(of.knowledge) })
+      },
+    })
 }
 
 function NoSuchItem({ project }: { project: string }) {

@@ -1,52 +1,63 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Checkbox, CloseButton, Group, Stack, Text } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
-import { IconBook2, IconMessageQuestion, IconPlus, IconSearchOff, IconUpload } from '@tabler/icons-react'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import {
+  IconBook2,
+  IconMessageQuestion,
+  IconPlus,
+  IconSearchOff,
+  IconTrash,
+  IconUpload,
+} from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
+import type { KnowledgeRow } from '../../../../knowledge/indexed-items.ts'
+import { pathOf } from '../../api.ts'
+import { useConfirm } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
-import { counted } from '../../components/figures.ts'
+import { asBytes, asCount, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
-import { PageButton } from '../../components/links.tsx'
-import { ListTable } from '../../components/list-table.tsx'
+import { Instant } from '../../components/instant.tsx'
+import { PageButton, PageLink } from '../../components/links.tsx'
+import type { Column } from '../../components/list-table.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { Problem } from '../../components/problem.tsx'
 import { SearchField } from '../../components/search-field.tsx'
-import { useRefusal } from '../../session.ts'
-import { ChosenItems, chosenMax } from './chosen-items.tsx'
+import { PagedTable } from '../../components/table.tsx'
+import { to } from '../../components/to.ts'
+import { useProject, useRefusal } from '../../session.ts'
 import { readableFiles } from './documents.ts'
 import { exampleDocuments } from './example-documents.ts'
-import { itemColumns } from './item-columns.tsx'
+import { IndexStatus, WriterName } from './item-facts.tsx'
 import classes from './knowledge.module.css'
-import { itemsQuery, rowsOf, textHitsQuery } from './queries.ts'
+import { rowsOf, useItems, useTextHits, useTimesFound } from './queries.ts'
 import { TextHits } from './text-hits.tsx'
-import { TimesFoundNote, useTimesFound } from './times-found.tsx'
-import { UploadList } from './upload-list.tsx'
-import { useUploads } from './use-uploads.ts'
+import { DropHint, UploadList, useUploads } from './uploads.tsx'
 
 const route = getRouteApi('/p/$project/knowledge')
+
+/** As many as one request deletes. */
+const chosenMax = 200
+const namedMax = 5
+
+/** The chosen items, by id. */
+interface Chosen {
+  ids: ReadonlySet<string>
+  choose: (ids: readonly string[]) => void
+}
 
 /** The list of items, where files can also be dropped. */
 export function KnowledgeView() {
   const { project } = route.useParams()
   const navigate = useNavigate()
   const { find: sought } = route.useSearch()
-  const items = useInfiniteQuery(itemsQuery(project, sought))
-  const timesFound = useTimesFound(project)
-  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
-  const chosen = { ids, choose: (next: readonly string[]) => setIds(new Set(next.slice(0, chosenMax))) }
-  const [soughtBefore, setSoughtBefore] = useState(sought)
-  if (sought !== soughtBefore) {
-    // What is out of sight must not be deleted.
-    setSoughtBefore(sought)
-    setIds(new Set())
-  }
+  const items = useItems(sought)
+  const timesFound = useTimesFound()
+  const chosen = useChosen(sought)
   const mayDelete = useRefusal('delete') === null
-  const { uploads, addFiles, addDocuments, answer, clear } = useUploads(project)
+  const { uploads, addFiles, addDocuments, answer, clear } = useUploads()
   const mayChange = useRefusal('change') === null
   const openPicker = useRef<() => void>(null)
   const rows = rowsOf(items.data)
-  const total = items.data?.pages[0]?.total ?? 0
   const find = (next: string) => {
     // While typing continues, it stays one history entry.
     const replace = sought !== undefined && next !== ''
@@ -57,13 +68,12 @@ export function KnowledgeView() {
       replace,
     })
   }
-
   return (
     <Stack gap="md">
       <PageHeader
         title="Knowledge"
-        description={items.data && counted(total, 'item')}
-        action={<ItemActions project={project} onUpload={() => openPicker.current?.()} />}
+        description={items.data && counted(items.data.pages[0]?.total ?? 0, 'item')}
+        action={<ItemActions onUpload={() => openPicker.current?.()} />}
       />
       <Dropzone.FullScreen
         withinPortal={false}
@@ -74,67 +84,88 @@ export function KnowledgeView() {
         // Hidden until a file is dragged over the page.
         activateOnKeyboard={false}
       >
-        <DropHint />
+        <DropHint
+          icon={IconUpload}
+          title={`Drop ${readableFiles} files`}
+          text="Each file becomes an item named after its title."
+        />
       </Dropzone.FullScreen>
-      <UploadList
-        project={project}
-        uploads={uploads}
-        onAnswer={(upload, twin) => void answer(upload, twin)}
-        onClear={clear}
-      />
+      <UploadList uploads={uploads} answer={answer} clear={clear} />
       {(rows.length > 0 || sought !== undefined || items.isPending) && (
         <search className={classes.searchRow} aria-label="Find items">
           <SearchField label="Find by name or text" text={sought ?? ''} onSearch={find} />
         </search>
       )}
-      {items.error && !items.data ? (
-        <Problem
-          title="The items could not be loaded"
-          error={items.error}
-          onRetry={() => void items.refetch()}
-        />
-      ) : (
-        <ListTable
-          label="Knowledge items"
-          rows={items.data && rows}
-          isStale={items.isPlaceholderData}
-          rowKey={(row) => row.id}
-          onOpen={(row) =>
-            void navigate({ to: '/p/$project/knowledge/$item', params: { project, item: row.id } })
-          }
-          columns={itemColumns({
-            project,
-            rows,
-            chosen: mayDelete ? chosen : null,
-            timesFound: timesFound?.of ?? null,
-          })}
-          empty={
-            sought !== undefined ? (
-              <NoMatches project={project} words={sought} onShowAll={() => find('')} />
-            ) : (
-              <NoItems onExamples={() => void addDocuments(exampleDocuments)} />
-            )
-          }
-        />
+      <PagedTable
+        label="Knowledge items"
+        of={items}
+        what="The items"
+        more="Load more"
+        rows={items.data && rows}
+        isStale={items.isPlaceholderData}
+        rowKey={(row) => row.id}
+        onOpen={(row) => void navigate(to.item(row.id))}
+        columns={({ cell }) => [
+          ...(mayDelete ? [choiceColumn(rows, chosen)] : []),
+          cell('Name', (row) => <Name row={row} />),
+          cell('Status', (row) => <IndexStatus status={row.status} chunks={row.chunks} />, {
+            width: '160px',
+            from: 640,
+          }),
+          cell('Chunks', (row) => <Figure>{asCount(row.chunks)}</Figure>, {
+            width: '80px',
+            align: 'right',
+            from: 800,
+          }),
+          cell('Size', (row) => <Figure>{asBytes(row.textBytes)}</Figure>, {
+            width: '90px',
+            align: 'right',
+            from: 800,
+          }),
+          ...(timesFound
+            ? [
+                cell('Found', ({ id }) => <Figure>{timesOf(timesFound.of(id))}</Figure>, {
+                  width: '80px',
+                  align: 'right',
+                  from: 640,
+                }),
+              ]
+            : []),
+          cell('Updated', (row) => <Updated row={row} />, { width: '230px', from: 640 }),
+        ]}
+        empty={
+          sought !== undefined ? (
+            <NoMatches words={sought} onShowAll={() => find('')} />
+          ) : (
+            <NoItems onExamples={() => void addDocuments(exampleDocuments)} />
+          )
+        }
+      />
+      {sought !== undefined && <TextHits words={sought} />}
+      {timesFound && rows.length > 0 && (
+        <p className="cb-dimmed">
+          “Found” counts the questions that agents asked in the last {timesFound.days} days and whose first
+          passage was from the item. Searches in this console do not count.
+        </p>
       )}
-      {items.hasNextPage && (
-        <Button
-          variant="default"
-          style={{ alignSelf: 'center' }}
-          loading={items.isFetchingNextPage}
-          onClick={() => void items.fetchNextPage()}
-        >
-          Load more
-        </Button>
-      )}
-      {sought !== undefined && <TextHits project={project} words={sought} />}
-      {timesFound && rows.length > 0 && <TimesFoundNote days={timesFound.days} />}
-      <ChosenItems project={project} chosen={chosen} rows={rows} />
+      <ChosenItems chosen={chosen} rows={rows} />
     </Stack>
   )
 }
 
-function ItemActions({ project, onUpload }: { project: string; onUpload: () => void }) {
+function useChosen(sought: string | undefined): Chosen {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+  const [soughtBefore, setSoughtBefore] = useState(sought)
+  if (sought !== soughtBefore) {
+    // What is out of sight must not be deleted.
+    setSoughtBefore(sought)
+    setIds(new Set())
+  }
+  return { ids, choose: (next) => setIds(new Set(next.slice(0, chosenMax))) }
+}
+
+function ItemActions({ onUpload }: { onUpload: () => void }) {
+  const { id: project } = useProject()
   return (
     <Group gap="xs">
       <PageButton
@@ -159,15 +190,129 @@ function ItemActions({ project, onUpload }: { project: string; onUpload: () => v
   )
 }
 
-interface NoMatchesProps {
-  project: string
-  words: string
-  onShowAll: () => void
+function choiceColumn(rows: readonly KnowledgeRow[], { ids, choose }: Chosen): Column<KnowledgeRow> {
+  const isAll = rows.length > 0 && rows.every(({ id }) => ids.has(id))
+  return {
+    key: 'choice',
+    width: '36px',
+    header: (
+      <Checkbox
+        size="xs"
+        aria-label="Select all loaded items"
+        checked={isAll}
+        indeterminate={!isAll && ids.size > 0}
+        onChange={() => choose(isAll ? [] : rows.map(({ id }) => id))}
+      />
+    ),
+    render: ({ id, name }) => (
+      <Checkbox
+        size="xs"
+        aria-label={`Select ${name}`}
+        checked={ids.has(id)}
+        onChange={() => choose(ids.has(id) ? [...ids].filter((other) => other !== id) : [...ids, id])}
+      />
+    ),
+  }
+}
+
+function Figure({ children }: { children: string }) {
+  return <span className="cb-figure">{children}</span>
+}
+
+function timesOf(times: number | null): string {
+  return times === null ? '–' : asCount(times)
+}
+
+function Name({ row }: { row: KnowledgeRow }) {
+  return (
+    <>
+      <PageLink {...to.item(row.id)} c="inherit" fw={500} dir="auto">
+        {row.name}
+      </PageLink>
+      {row.description && (
+        <Text size="xs" c="dimmed" lineClamp={1} dir="auto">
+          {row.description}
+        </Text>
+      )}
+      <span className="cb-narrow-line">
+        <IndexStatus status={row.status} chunks={row.chunks} />
+      </span>
+    </>
+  )
+}
+
+function Updated({ row: { updatedAt, updatedBy } }: { row: KnowledgeRow }) {
+  return (
+    <span className="cb-truncate">
+      <Instant at={updatedAt} />
+      <span className="cb-dimmed">
+        {' '}
+        by <WriterName writer={updatedBy} />
+      </span>
+    </span>
+  )
+}
+
+/** How many items are chosen, and the button that deletes them. */
+function ChosenItems({ chosen: { ids, choose }, rows }: { chosen: Chosen; rows: readonly KnowledgeRow[] }) {
+  const { of } = useProject()
+  const ask = useConfirm()
+  const queryClient = useQueryClient()
+  if (ids.size === 0) return null
+  const named = rows.filter(({ id }) => ids.has(id)).slice(0, namedMax)
+  const count = counted(ids.size, 'item')
+  const remove = () =>
+    ask({
+      title: `Delete ${count}?`,
+      verb: `Delete ${count}`,
+      text: (
+        <>
+          <ul>
+            {named.map(({ id, name }) => (
+              <li key={id} dir="auto">
+                {name}
+              </li>
+            ))}
+            {ids.size > named.length && <li>and {asCount(ids.size - named.length)} more</li>}
+          </ul>
+          <p>
+            This deletes their texts, chunks and vectors for good. Agents stop finding them at once. Legal
+            holds keep calls, not knowledge, so none of these is held. This cannot be undone.
+          </p>
+        </>
+      ),
+      send: () => of.knowledge.delete({ ids: [...ids] }),
+      changes: of.knowledge,
+      says: ({ deleted }) => `${counted(deleted, 'item')} deleted, with chunks and vectors.`,
+      done: () => {
+        for (const id of ids) queryClient.removeQueries({ queryKey: pathOf(of.knowledge({ id })) })
+        choose([])
+      },
+    })
+  return (
+    <section className={classes.chosen} aria-label="Selected items">
+      <span role="status">
+        {asCount(ids.size)} selected
+        {ids.size === chosenMax && ', as many as can be deleted at once'}
+      </span>
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        color="red"
+        c="var(--cb-danger-text)"
+        leftSection={<IconTrash size={14} aria-hidden />}
+        onClick={remove}
+      >
+        Delete
+      </Button>
+      <CloseButton size="sm" aria-label="Clear selection" onClick={() => choose([])} />
+    </section>
+  )
 }
 
 /** No name contains what is sought: a line where texts have it, else what to do next. */
-function NoMatches({ project, words, onShowAll }: NoMatchesProps) {
-  const { data: inTexts } = useQuery(textHitsQuery(project, words))
+function NoMatches({ words, onShowAll }: { words: string; onShowAll: () => void }) {
+  const { data: inTexts } = useTextHits(words)
   if (!inTexts || inTexts.passages > 0) return <p className="cb-dimmed">No item name contains this.</p>
   return (
     <Empty
@@ -200,17 +345,5 @@ function NoItems({ onExamples }: { onExamples: () => void }) {
       Agents answer from what you write here: policies, opening hours, prices. Write an item, drop{' '}
       {readableFiles} files anywhere on this page, or start with examples from a made-up shop.
     </Empty>
-  )
-}
-
-function DropHint() {
-  return (
-    <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>
-      <IconUpload size={40} stroke={1.5} />
-      <Text size="lg" fw={600}>
-        Drop {readableFiles} files
-      </Text>
-      <Text c="dimmed">Each file becomes an item named after its title.</Text>
-    </Stack>
   )
 }

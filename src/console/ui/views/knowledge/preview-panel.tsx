@@ -1,13 +1,13 @@
-import { Group, SegmentedControl, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Group, Paper, SegmentedControl, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconScissors } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import type { ChunkFate } from '../../../../knowledge/chunking/chunk-changes.ts'
 import { asCount, counted } from '../../components/figures.ts'
 import { Problem } from '../../components/problem.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
 import { Warning } from '../../components/warning.tsx'
-import { ChunkCard } from './chunk-card.tsx'
-import { ChangeSummary, FateBadge } from './chunk-fates.tsx'
 import { type Edited, previewQuery } from './queries.ts'
 import { splitSections } from './split-sections.ts'
 
@@ -22,6 +22,13 @@ interface PreviewPanelProps {
   /** The item that is being edited: then the panel says what changes. */
   edited?: Edited
 }
+
+/** What becomes of a chunk when the edited item is saved. Those that are kept are not embedded again. */
+const tones = { changed: 'accent', added: 'success', kept: 'neutral' } as const satisfies Record<
+  ChunkFate,
+  string
+>
+const fates = ['changed', 'added', 'kept'] as const
 
 const forms = [
   { value: 'chunks', label: 'Chunks' },
@@ -76,7 +83,12 @@ function Chunks({ project, settled, edited }: ChunksProps) {
         </Text>
       )}
       {chunks.length > 0 && preview.data?.removed !== undefined && (
-        <ChangeSummary chunks={chunks} removed={preview.data.removed} />
+        <Text size="sm" role="status" className="cb-figure">
+          {fates.map(
+            (fate) => `${asCount(chunks.filter(({ change }) => change === fate).length)} ${fate} · `,
+          )}
+          {asCount(preview.data.removed)} removed
+        </Text>
       )}
       {preview.error && <Problem error={preview.error} onRetry={() => void preview.refetch()} />}
       {settled.trim() !== '' && preview.isPending && <Skeleton height={96} />}
@@ -91,7 +103,11 @@ function Chunks({ project, settled, edited }: ChunksProps) {
         </Warning>
       )}
       {chunks.slice(0, shownMax).map((chunk) => (
-        <ChunkCard key={chunk.position} {...chunk} note={chunk.change && <FateBadge fate={chunk.change} />} />
+        <ChunkCard
+          key={chunk.position}
+          {...chunk}
+          note={chunk.change && <StatusBadge tone={tones[chunk.change]}>{chunk.change}</StatusBadge>}
+        />
       ))}
       {chunks.length > shownMax && (
         <Text c="dimmed" size="sm">
@@ -99,5 +115,45 @@ function Chunks({ project, settled, edited }: ChunksProps) {
         </Text>
       )}
     </>
+  )
+}
+
+interface ChunkCardProps {
+  position: number
+  heading: string | null
+  text: string
+  characters: number
+  overlapCharacters: number
+  /** Shown beside the position, such as that the chunk has no vector yet. */
+  note?: ReactNode
+}
+
+/** A chunk as search returns it; text repeated from the previous chunk is dimmed. */
+export function ChunkCard({ position, heading, text, characters, overlapCharacters, note }: ChunkCardProps) {
+  const points = [...text]
+  const overlap = points.slice(0, overlapCharacters).join('')
+  const own = points.slice(overlapCharacters).join('')
+  return (
+    <Paper withBorder p="sm" component="article" aria-label={`Chunk ${position + 1}`}>
+      <Group justify="space-between" gap="xs" mb={6} wrap="nowrap">
+        <Text size="xs" c="dimmed" truncate dir="auto" title={heading ?? undefined}>
+          {heading ?? 'Before the first heading'}
+        </Text>
+        <Group gap={6} wrap="nowrap" style={{ flex: 'none' }}>
+          {note}
+          <Text size="xs" c="dimmed" className="cb-figure">
+            #{position + 1} · {asCount(characters)} characters
+          </Text>
+        </Group>
+      </Group>
+      <Text size="sm" dir="auto" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        {overlap && (
+          <Text span inherit c="dimmed" title="Repeats the end of the previous chunk">
+            {overlap}
+          </Text>
+        )}
+        {own}
+      </Text>
+    </Paper>
   )
 }

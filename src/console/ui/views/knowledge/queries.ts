@@ -1,47 +1,45 @@
 import {
   type InfiniteData,
-  infiniteQueryOptions,
   keepPreviousData,
   queryOptions,
+  useInfiniteQuery,
+  useQuery,
 } from '@tanstack/react-query'
 import type { ChunkFate } from '../../../../knowledge/chunking/chunk-changes.ts'
 import type { IndexStatus, KnowledgeRow, KnowledgeRows } from '../../../../knowledge/indexed-items.ts'
 import type { ChunkPreview } from '../../../../knowledge/schemas.ts'
 import type { ExplainedHit } from '../../../../knowledge/search/explain.ts'
-import { api, unwrap } from '../../api.ts'
-import { knowledgeKeys, questionKeys } from '../../query-keys.ts'
-import { inWords } from './documents.ts'
+import { api, pathOf, read, readPages, unwrap } from '../../api.ts'
+import { useProject } from '../../session.ts'
+import { explainTooLarge } from './documents.ts'
 
 /** How often a list is reloaded while items are being indexed. */
 const indexingPollMs = 1_500
 const itemsPerPage = '50'
 /** As many as one search returns. */
 export const passagesMax = 50
+/** The service counts how often this many items were found, the most often found first. */
+const countedMax = 200
 
 /** The project's items whose names contain this, newest first, in pages; reloaded while some are being indexed. */
-export function itemsQuery(project: string, name = '') {
-  return infiniteQueryOptions({
-    queryKey: knowledgeKeys.items(project, name),
-    queryFn: ({ pageParam }) =>
-      unwrap(
-        api.projects({ project }).knowledge.get({
-          query: { limit: itemsPerPage, name, ...(pageParam ? { cursor: pageParam } : {}) },
-        }),
-      ),
-    initialPageParam: '',
+export function useItems(name = '') {
+  const { of } = useProject()
+  return useInfiniteQuery({
+    ...readPages(of.knowledge, { limit: itemsPerPage, name }),
     placeholderData: keepPreviousData,
-    getNextPageParam: (last: KnowledgeRows) => last.nextCursor ?? undefined,
     refetchInterval: ({ state }) => (rowsOf(state.data).some(isUnderWay) ? indexingPollMs : false),
   })
 }
 
 /** The items with the most of these words in their texts, each with its best passage. */
-export function textHitsQuery(project: string, words: string) {
-  return queryOptions({
-    queryKey: knowledgeKeys.textHits(project, words),
+export function useTextHits(words: string) {
+  const { knowledge } = useProject().of
+  return useQuery({
+    queryKey: [...pathOf(knowledge), 'pages', 'text hits', words],
     queryFn: async (): Promise<{ passages: number; items: ExplainedHit[] }> => {
-      const request = { query: words, mode: 'keyword' as const, limit: passagesMax }
-      const { data } = await unwrap(api.projects({ project }).knowledge.search.post(request))
+      const { data } = await unwrap(
+        knowledge.search.post({ query: words, mode: 'keyword', limit: passagesMax }),
+      )
       const most = Math.max(0, ...data.map(({ terms }) => terms.length))
       const best = data.filter(({ terms }) => terms.length === most)
       const items = new Map<string, ExplainedHit>()
@@ -52,26 +50,20 @@ export function textHitsQuery(project: string, words: string) {
   })
 }
 
-/** How many questions of agents each item answered first, where the project keeps questions. */
-export function timesFoundQuery(project: string) {
-  return queryOptions({
-    queryKey: questionKeys.timesFound(project),
-    queryFn: () => unwrap(api.projects({ project }).questions['times-found'].get()),
-  })
+/** How often agents found each item; null where the project keeps no questions, and until it is known. */
+export function useTimesFound() {
+  const found = useQuery(read(useProject().of.questions['times-found'])).data?.data
+  if (!found) return null
+  const counts = new Map(found.items.map(({ id, count }) => [id, count]))
+  const isWhole = counts.size < countedMax
+  return { days: found.days, of: (id: string) => counts.get(id) ?? (isWhole ? 0 : null) }
 }
 
-export function itemQuery(project: string, id: string) {
-  return queryOptions({
-    queryKey: knowledgeKeys.item(project, id),
-    queryFn: () => unwrap(api.projects({ project }).knowledge({ id }).get()),
+/** An item, read again while it is being indexed. */
+export function useItem(id: string) {
+  return useQuery({
+    ...read(useProject().of.knowledge({ id })),
     refetchInterval: ({ state }) => (state.data && isUnderWay(state.data) ? indexingPollMs : false),
-  })
-}
-
-export function chunksQuery(project: string, id: string) {
-  return queryOptions({
-    queryKey: knowledgeKeys.chunks(project, id),
-    queryFn: () => unwrap(api.projects({ project }).knowledge({ id }).chunks.get()),
   })
 }
 
@@ -82,13 +74,13 @@ export function chunksQuery(project: string, id: string) {
 export function previewQuery(project: string, text: string, edited?: Edited) {
   const { knowledge } = api.projects({ project })
   return queryOptions({
-    queryKey: knowledgeKeys.preview(project, text, edited),
+    queryKey: ['preview', project, text, edited],
     queryFn: async (): Promise<TextPreview> => {
-      const asked = edited
+      const preview = edited
         ? knowledge({ id: edited.id }).preview.post({ name: edited.name, text })
         : knowledge.preview.post({ text })
-      return await unwrap<TextPreview>(asked).catch((error) => {
-        throw inWords(error, 'The text', new Blob([text]).size)
+      return await unwrap<TextPreview>(preview).catch((error) => {
+        throw explainTooLarge(error, 'The text', new Blob([text]).size)
       })
     },
     enabled: text.trim() !== '' && edited?.name.trim() !== '',

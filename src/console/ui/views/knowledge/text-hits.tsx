@@ -1,21 +1,16 @@
 import { Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import type { ExplainedHit } from '../../../../knowledge/search/explain.ts'
 import { Highlight } from '../../components/highlight.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { to } from '../../components/to.ts'
 import { excerptOf, rangesOf } from './excerpt.ts'
 import classes from './knowledge.module.css'
-import { passagesMax, textHitsQuery } from './queries.ts'
-
-interface TextHitsProps {
-  project: string
-  words: string
-}
+import { passagesMax, useTextHits } from './queries.ts'
 
 /** The items that have these words in their texts, each with its best passage. */
-export function TextHits({ project, words }: TextHitsProps) {
-  const { data: hits, error, isPlaceholderData, refetch } = useQuery(textHitsQuery(project, words))
+export function TextHits({ words }: { words: string }) {
+  const { data: hits, error, isPlaceholderData, refetch } = useTextHits(words)
   if (error && !hits)
     return <Problem title="The texts could not be searched" error={error} onRetry={() => void refetch()} />
   if (!hits || hits.passages === 0) return null
@@ -29,24 +24,18 @@ export function TextHits({ project, words }: TextHitsProps) {
       </p>
       <ul>
         {hits.items.map((hit) => (
-          <Hit key={hit.itemId} project={project} hit={hit} />
+          <Hit key={hit.itemId} hit={hit} />
         ))}
       </ul>
     </section>
   )
 }
 
-function Hit({ project, hit }: { project: string; hit: ExplainedHit }) {
+function Hit({ hit }: { hit: ExplainedHit }) {
   const excerpt = excerptOf(hit.text, hit.forms)
   return (
     <li>
-      <PageLink
-        to="/p/$project/knowledge/$item"
-        params={{ project, item: hit.itemId }}
-        c="inherit"
-        fw={500}
-        dir="auto"
-      >
+      <PageLink {...to.item(hit.itemId)} c="inherit" fw={500} dir="auto">
         {hit.name}
       </PageLink>
       {hit.heading && hit.heading !== hit.name && (

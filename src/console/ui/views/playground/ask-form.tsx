@@ -3,12 +3,12 @@ import { IconMessageQuestion, IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import type { ExplainedSearch } from '../../../../knowledge/search/explain.ts'
-import { api, unwrap } from '../../api.ts'
+import { pathOf, unwrap } from '../../api.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
-import { knowledgeKeys } from '../../query-keys.ts'
+import { useProject } from '../../session.ts'
 import { KeepButton } from '../questions/keep-button.tsx'
 import { Passages } from './passages.tsx'
 import classes from './playground.module.css'
@@ -22,7 +22,6 @@ const modes = [
 ]
 
 interface AskFormProps {
-  project: string
   /** The initial request, such as that in the address. */
   initial: AskRequest
   /** Searches only these items; without it, the caller may offer a choice. */
@@ -34,9 +33,10 @@ interface AskFormProps {
 }
 
 /** A form that asks a question as an agent would, and the answer. */
-export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormProps) {
+export function AskForm({ initial, itemIds, options, onAsk }: AskFormProps) {
+  const { knowledge } = useProject().of
   const [draft, setDraft] = useState<AskRequest>(initial)
-  const [asked, setAsked] = useState<AskRequest>(initial)
+  const [sent, setSent] = useState<AskRequest>(initial)
   // On an item's page the focus stays on the tab.
   const question = useFocus<HTMLInputElement>(onAsk !== undefined && initial.query === '')
   // Going back and forward changes the request in the address.
@@ -44,13 +44,13 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
   useEffect(() => {
     const fromAddress: AskRequest = JSON.parse(address)
     setDraft(fromAddress)
-    setAsked(fromAddress)
+    setSent(fromAddress)
   }, [address])
 
-  const request = { ...asked, ...(itemIds ? { itemIds } : {}) }
+  const request = { ...sent, ...(itemIds ? { itemIds } : {}) }
   const answer = useQuery({
-    queryKey: knowledgeKeys.answers(project, request),
-    queryFn: () => unwrap(api.projects({ project }).knowledge.search.post(request)),
+    queryKey: [...pathOf(knowledge.search), request],
+    queryFn: () => unwrap(knowledge.search.post(request)),
     enabled: request.query.trim() !== '',
     placeholderData: keepPreviousData,
     staleTime: 0,
@@ -58,12 +58,12 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
   })
   const ask = (next: AskRequest) => {
     if (next.query.trim() === '') return
-    setAsked(next)
+    setSent(next)
     onAsk?.(next)
-    if (JSON.stringify(next) === JSON.stringify(asked)) void answer.refetch()
+    if (JSON.stringify(next) === JSON.stringify(sent)) void answer.refetch()
   }
 
-  const isAsked = request.query.trim() !== ''
+  const isSent = request.query.trim() !== ''
   return (
     <Stack gap="md">
       <form
@@ -92,22 +92,22 @@ export function AskForm({ project, initial, itemIds, options, onAsk }: AskFormPr
         <div className={classes.askOptions}>
           {options}
           <AskOptions draft={draft} onDraft={setDraft} onAsk={ask} />
-          {isAsked && <CopyButton value={toCurl(location.origin, request)} label="Copy as curl" withText />}
-          {isAsked && (
-            <KeepButton question={{ query: asked.query, item: bestItem(answer.data) }} size="xs">
+          {isSent && <CopyButton value={toCurl(location.origin, request)} label="Copy as curl" withText />}
+          {isSent && (
+            <KeepButton question={{ query: sent.query, item: bestItem(answer.data) }} size="xs">
               Keep as golden
             </KeepButton>
           )}
         </div>
       </form>
-      {!isAsked && (
+      {!isSent && (
         <Empty icon={<IconMessageQuestion size={24} />} title="Ask what a caller would ask">
           See the passages an agent would receive, which search found each one, and how long each step took.
         </Empty>
       )}
       {answer.error && <Problem error={answer.error} onRetry={() => void answer.refetch()} />}
       {answer.isFetching && !answer.data && <Skeleton height={160} />}
-      {answer.data && <Passages project={project} request={request} answer={answer.data} />}
+      {answer.data && <Passages request={request} answer={answer.data} />}
     </Stack>
   )
 }

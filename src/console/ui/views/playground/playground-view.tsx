@@ -1,16 +1,24 @@
-import { Stack } from '@mantine/core'
+import { MultiSelect } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQueries } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { PageHeader } from '../../components/page-header.tsx'
+import { useState } from 'react'
+import { read } from '../../api.ts'
+import { Page } from '../../components/page.tsx'
+import { useProject } from '../../session.ts'
+import { rowsOf, useItems } from '../knowledge/queries.ts'
 import { AskForm } from './ask-form.tsx'
-import { ItemsSelect } from './items-select.tsx'
+import classes from './playground.module.css'
+import { itemsMax } from './playground-search.ts'
 import type { AskRequest } from './request.ts'
 
 const route = getRouteApi('/p/$project/playground')
+const typingPauseMs = 250
 
 /** Asks as an agent would, and shows what comes back, why, and how fast. The question is in the address. */
 export function PlaygroundView() {
   const { project } = route.useParams()
-  const search = route.useSearch()
+  const { q = '', items = [], ...options } = route.useSearch()
   const navigate = useNavigate()
   const show = (next: AskRequest) =>
     void navigate({
@@ -24,32 +32,49 @@ export function PlaygroundView() {
         items: next.itemIds?.length ? next.itemIds : undefined,
       },
     })
-  const asked: AskRequest = {
-    query: search.q ?? '',
-    mode: search.mode,
-    limit: search.limit,
-    timeoutMs: search.timeoutMs,
-  }
-
+  const request: AskRequest = { query: q, ...options }
   return (
-    <Stack gap="md">
-      <PageHeader
-        title="Playground"
-        description="Ask a question as an agent would, and see what it receives."
-      />
+    <Page title="Playground" description="Ask a question as an agent would, and see what it receives.">
       <AskForm
-        project={project}
-        initial={asked}
-        {...(search.items ? { itemIds: search.items } : {})}
-        options={
-          <ItemsSelect
-            project={project}
-            itemIds={search.items ?? []}
-            onChange={(itemIds) => show({ ...asked, itemIds })}
-          />
-        }
-        onAsk={(next) => show({ ...next, itemIds: search.items })}
+        initial={request}
+        {...(items.length > 0 && { itemIds: items })}
+        options={<ItemsSelect itemIds={items} onChange={(itemIds) => show({ ...request, itemIds })} />}
+        onAsk={(next) => show({ ...next, itemIds: items })}
       />
-    </Stack>
+    </Page>
+  )
+}
+
+interface ItemsSelectProps {
+  itemIds: string[]
+  onChange: (itemIds: string[]) => void
+}
+
+/** Chooses the items to search, by name; all of them when none is chosen. */
+function ItemsSelect({ itemIds, onChange }: ItemsSelectProps) {
+  const { of } = useProject()
+  const [typed, setTyped] = useState('')
+  const [name] = useDebouncedValue(typed.trim(), typingPauseMs)
+  const found = rowsOf(useItems(name).data)
+  // A chosen item keeps its name here even when the current matches do not include it.
+  const chosen = useQueries({ queries: itemIds.map((id) => read(of.knowledge({ id }))) })
+  const names = new Map(itemIds.map((id, at) => [id, chosen[at]?.data?.name ?? id]))
+  for (const row of found) names.set(row.id, row.name)
+  return (
+    <MultiSelect
+      label="Items"
+      placeholder={itemIds.length > 0 ? undefined : 'All'}
+      size="xs"
+      className={classes.askItems}
+      searchable
+      clearable
+      maxValues={itemsMax}
+      nothingFoundMessage="No item name contains this"
+      searchValue={typed}
+      onSearchChange={setTyped}
+      value={itemIds}
+      data={[...names].map(([value, label]) => ({ value, label }))}
+      onChange={onChange}
+    />
   )
 }

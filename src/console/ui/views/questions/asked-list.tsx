@@ -1,38 +1,38 @@
-import { Select, Text } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Select, Stack, Text } from '@mantine/core'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { AskedQuestion, QuestionState } from '../../../../knowledge/questions/question-groups.ts'
+import { read } from '../../api.ts'
 import { asCount, asPercent } from '../../components/figures.ts'
-import { Instant } from '../../components/instant.tsx'
-import { type Column, ListTable } from '../../components/list-table.tsx'
-import { Problem } from '../../components/problem.tsx'
-import { usePerson } from '../../session.ts'
+import { QueryTable } from '../../components/table.tsx'
+import { usePerson, useProject } from '../../session.ts'
 import { QuestionDetail } from './question-detail.tsx'
-import { askedQuery, questionPeopleQuery, useMark } from './question-queries.ts'
+import { refetchInterval, useMark } from './question-queries.ts'
 import classes from './questions.module.css'
+import type { QuestionsSearch } from './questions-search.ts'
 
 /** As many as the service lists. */
 const listedMax = 200
 
 interface AskedListProps {
-  project: string
   state: QuestionState
-  /** The open question's. */
-  id: string | undefined
-  assignee: string | undefined
+  /** Which is open, and whose are listed. */
+  search: QuestionsSearch
   /** How many questions have the state, whoever they are assigned to. */
   total: number | undefined
-  onShow: (next: { question?: string | undefined; assignee?: string | undefined }) => void
+  onShow: (next: QuestionsSearch) => void
   /** Shown when there are none, whoever they are assigned to. */
   empty: ReactNode
 }
 
 /** Questions of a state. One of them is open; once it has left the list, the next one opens. */
-export function AskedList({ project, state, id, assignee, total, onShow, empty }: AskedListProps) {
+export function AskedList({ state, search, total, onShow, empty }: AskedListProps) {
+  const { of } = useProject()
+  const { question: id, assignee, written } = search
   const queryClient = useQueryClient()
-  const { queryKey, ...query } = askedQuery(project, state, assignee)
-  const asked = useQuery({ queryKey, ...query })
-  const rows = useRows(asked.data, id)
+  const query = read(of.questions.asked, { state, ...(assignee === undefined ? {} : { assignee }) })
+  const questions = useQuery({ ...query, placeholderData: keepPreviousData, refetchInterval })
+  const rows = useRows(questions.data, id)
   const mark = useMark()
   const frame = useRef<HTMLDivElement>(null)
   const hasMoved = useRef(false)
@@ -46,60 +46,88 @@ export function AskedList({ project, state, id, assignee, total, onShow, empty }
   useEffect(() => {
     shown.current = { id, assignee }
   }, [id, assignee])
-  if (asked.error && !asked.data) return <Problem error={asked.error} onRetry={() => void asked.refetch()} />
   const openNext = () => {
     const at = rows?.findIndex((row) => row.id === id) ?? -1
     hasMoved.current = true
     onShow({ question: (rows?.[at + 1] ?? rows?.[at - 1])?.id, assignee })
   }
-  const change = (to: Parameters<typeof mark.mutate>[0]) =>
-    mark.mutate(to, {
+  const change = (next: Parameters<typeof mark.mutate>[0]) =>
+    mark.mutate(next, {
       onSuccess: () => {
         // The person may have gone on meanwhile.
-        if (shown.current.id !== to.id || shown.current.assignee !== assignee) return
-        const now = queryClient.getQueryData(queryKey)
-        if (!now?.some((row) => row.id === to.id)) openNext()
+        if (shown.current.id !== next.id || shown.current.assignee !== assignee) return
+        const now = queryClient.getQueryData(query.queryKey)
+        if (!now?.some((row) => row.id === next.id)) openNext()
       },
     })
   return (
-    <div ref={frame} className={classes.list}>
-      <AssigneeFilter
-        project={project}
-        value={assignee}
-        onChange={(chosen) => onShow({ question: undefined, assignee: chosen })}
-      />
-      <ListTable
+    <Stack ref={frame} gap="xs">
+      <AssigneeFilter value={assignee} onChange={(chosen) => onShow({ assignee: chosen })} />
+      <QueryTable
         label="Questions"
+        of={questions}
+        what="The questions"
         rows={rows}
         rowKey={(row) => row.id}
-        isStale={asked.isPlaceholderData}
-        columns={columnsOf(state)}
+        isStale={questions.isPlaceholderData}
         selectedKey={id ?? null}
         onOpen={(row) => onShow({ question: row.id, assignee })}
-        onClose={() => onShow({ question: undefined, assignee })}
+        onClose={() => onShow({ assignee })}
         renderBelow={(row) =>
           row.id === id && (
             <QuestionDetail
               key={row.id}
-              project={project}
               question={row}
+              written={written}
               isPending={mark.isPending}
-              onChange={(to) => change({ id: row.id, ...to })}
+              onChange={(changed) => change({ id: row.id, ...changed })}
+              onNext={openNext}
             />
           )
         }
         empty={
           assignee === undefined ? empty : <p className="cb-dimmed">No question is assigned like this.</p>
         }
+        columns={({ cell, text, when }) => [
+          cell('Question', (row) => (
+            <Text size="sm" lineClamp={2} dir="auto" className={classes.query}>
+              {row.query}
+            </Text>
+          )),
+          cell(state === 'answered' ? 'Answered by' : 'Nearest item', ({ item }) => <bdi>{item?.name}</bdi>, {
+            width: '24%',
+            from: 640,
+          }),
+          ...(state === 'answered'
+            ? [
+                when('Answered since', ({ answeredSince }) => answeredSince, {
+                  none: '',
+                  width: '130px',
+                  from: 480,
+                }),
+              ]
+            : [
+                text('Coverage', ({ coverage }) => (coverage === null ? null : asPercent(coverage)), {
+                  width: '84px',
+                  align: 'right',
+                  from: 480,
+                }),
+                cell('Assigned to', ({ assignee }) => <bdi>{assignee?.name}</bdi>, {
+                  width: '130px',
+                  from: 800,
+                }),
+              ]),
+          text('Asked', ({ count }) => asCount(count), { width: '72px', align: 'right' }),
+          when('Last', ({ lastAt }) => lastAt, { width: '110px', from: 640 }),
+        ]}
       />
-      {asked.data?.length === listedMax && (
+      {questions.data?.length === listedMax && (
         <p className="cb-dimmed">
-          {assignee === undefined && total !== undefined
-            ? `The ${listedMax} most asked of ${asCount(total)}.`
-            : `The ${listedMax} most asked.`}
+          The {listedMax} most asked{assignee === undefined && total !== undefined && ` of ${asCount(total)}`}
+          .
         </p>
       )}
-    </div>
+    </Stack>
   )
 }
 
@@ -114,88 +142,29 @@ function useRows(rows: AskedQuestion[] | undefined, id: string | undefined): Ask
 }
 
 interface AssigneeFilterProps {
-  project: string
   value: string | undefined
   onChange: (assignee: string | undefined) => void
 }
 
-function AssigneeFilter({ project, value, onChange }: AssigneeFilterProps) {
+function AssigneeFilter({ value, onChange }: AssigneeFilterProps) {
   const me = usePerson()
-  const { data: people = [] } = useQuery(questionPeopleQuery(project))
-  const others = people.filter(({ id }) => id !== me.id)
+  const { data: people = [] } = useQuery(read(useProject().of.questions.people))
   return (
     <Select
       aria-label="Assigned to"
       size="xs"
-      className={classes.filter}
+      w={200}
       allowDeselect={false}
       value={value ?? ''}
       data={[
         { value: '', label: 'Assigned to anyone' },
         { value: me.id, label: 'Assigned to me' },
         { value: 'none', label: 'Assigned to nobody' },
-        ...others.map(({ id, name }) => ({ value: id, label: `Assigned to ${name}` })),
+        ...people
+          .filter(({ id }) => id !== me.id)
+          .map(({ id, name }) => ({ value: id, label: `Assigned to ${name}` })),
       ]}
       onChange={(chosen) => onChange(chosen || undefined)}
     />
-  )
-}
-
-function columnsOf(state: QuestionState): Column<AskedQuestion>[] {
-  const item: Column<AskedQuestion> = {
-    key: 'item',
-    header: state === 'answered' ? 'Answered by' : 'Nearest item',
-    width: '24%',
-    from: 640,
-    render: (question) => question.item && <bdi>{question.item.name}</bdi>,
-  }
-  const covered: Column<AskedQuestion> = {
-    key: 'covered',
-    header: 'Covered',
-    width: '84px',
-    align: 'right',
-    from: 480,
-    render: ({ coverage }) => (coverage === null ? '' : asPercent(coverage)),
-  }
-  const since: Column<AskedQuestion> = {
-    key: 'since',
-    header: 'Answered since',
-    width: '130px',
-    from: 480,
-    render: ({ answeredSince }) => answeredSince && <Instant at={answeredSince} />,
-  }
-  const assigned: Column<AskedQuestion> = {
-    key: 'assignee',
-    header: 'Assigned to',
-    width: '130px',
-    from: 800,
-    render: ({ assignee }) => assignee && <bdi>{assignee.name}</bdi>,
-  }
-  return [
-    { key: 'query', header: 'Question', render: ({ query }) => <Query text={query} /> },
-    item,
-    ...(state === 'answered' ? [since] : [covered, assigned]),
-    {
-      key: 'count',
-      header: 'Asked',
-      width: '72px',
-      align: 'right',
-      render: ({ count }) => asCount(count),
-    },
-    {
-      key: 'last',
-      header: 'Last',
-      width: '110px',
-      from: 640,
-      render: ({ lastAt }) => <Instant at={lastAt} />,
-    },
-  ]
-}
-
-function Query({ text }: { text: string }) {
-  return (
-    <Text size="sm" lineClamp={2} dir="auto" className={classes.query}>
-      {text}
-    </Text>
   )
 }

@@ -1,43 +1,37 @@
-import { Button, Skeleton, Text } from '@mantine/core'
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { IconPencil, IconTarget, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
 import type { GoldenHistory } from '../../../../knowledge/questions/golden-runs.ts'
-import { api, unwrap } from '../../api.ts'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { read } from '../../api.ts'
+import { useAct } from '../../components/acts.ts'
+import { useConfirm } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asPercent, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { questionKeys } from '../../query-keys.ts'
-import { KeepButton } from './keep-button.tsx'
-import { goldenQuery } from './question-queries.ts'
+import { QueryTable, Table } from '../../components/table.tsx'
+import { to } from '../../components/to.ts'
+import { useProject, useRefusal } from '../../session.ts'
+import { useKeep } from './keep-button.tsx'
+import { refetchInterval } from './question-queries.ts'
 import classes from './questions.module.css'
 
 type Golden = GoldenHistory['questions'][number]
+type Runs = GoldenHistory['runs']
 
 const ranksShown = 10
 const places = ['First', '2nd', '3rd', '4th', '5th']
 
 /** The golden questions, what they find now, and what they found before. */
-export function GoldenTab({ project }: { project: string }) {
-  const queryClient = useQueryClient()
-  const golden = useQuery(goldenQuery(project))
-  const [deleting, setDeleting] = useState<Golden | null>(null)
-  const run = useMutation({
-    mutationFn: () => unwrap(api.projects({ project }).questions.golden.run.post({})),
-    onSuccess: (history) => queryClient.setQueryData(goldenQuery(project).queryKey, history),
-  })
-  const remove = async () => {
-    if (!deleting) return
-    await unwrap(api.projects({ project }).questions.golden({ id: deleting.id }).delete())
-    await queryClient.invalidateQueries({ queryKey: questionKeys.all(project) })
-  }
-  if (golden.error && !golden.data)
-    return <Problem error={golden.error} onRetry={() => void golden.refetch()} />
+export function GoldenTab() {
+  const { of } = useProject()
+  const golden = useQuery({ ...read(of.questions.golden), refetchInterval })
+  const run = useAct({ send: () => of.questions.golden.run.post({}), changes: of.questions.golden })
+  const keep = useKeep()
+  const remove = useRemoval()
+  const isReadOnly = useRefusal('change') !== null
   const { data } = golden
   if (data?.questions.length === 0)
     return (
@@ -47,37 +41,71 @@ export function GoldenTab({ project }: { project: string }) {
       </Empty>
     )
   return (
-    <div className={classes.list}>
-      <div className={classes.figures}>
+    <Stack gap="xs">
+      <Group justify="space-between" align="flex-end" gap="md">
         <Latest runs={data?.runs} />
         <Guarded right="change">
           <Button variant="default" loading={run.isPending} onClick={() => run.mutate()}>
             Ask all now
           </Button>
         </Guarded>
-      </div>
+      </Group>
       {run.error && <Problem error={run.error} />}
-      <ListTable
+      <QueryTable
         label="Golden questions"
+        of={golden}
+        what="The golden questions"
         rows={data?.questions}
         rowKey={({ id }) => id}
-        columns={columnsOf(project, setDeleting)}
+        columns={({ actions, cell }) => [
+          cell('Question', (question) => <Query question={question} />),
+          cell('Item', ({ item }) => <Item item={item} />, { width: '22%', from: 640 }),
+          cell('Rank now', ({ ranks }) => <Rank rank={ranks.at(-1)} />, { width: '92px' }),
+          cell('Before', ({ ranks }) => <Ranks ranks={ranks} />, { width: '150px', from: 800 }),
+          actions(
+            'Actions',
+            (question) => [
+              !isReadOnly && {
+                icon: IconPencil,
+                label: 'Edit question',
+                hint: 'Edit question',
+                act: () =>
+                  keep({
+                    question: { ...question, replaces: question.id },
+                    title: 'Edit golden question',
+                    label: 'Save',
+                  }),
+              },
+              !isReadOnly && {
+                icon: IconTrash,
+                label: 'Delete question',
+                hint: 'Delete question',
+                act: () => remove(question),
+              },
+            ],
+            '84px',
+          ),
+        ]}
       />
       <History runs={data?.runs ?? []} />
-      <ConfirmDialog
-        opened={deleting !== null}
-        onClose={() => setDeleting(null)}
-        title="Delete this golden question?"
-        confirmLabel="Delete question"
-        onConfirm={remove}
-      >
-        <p dir="auto">“{deleting?.query}” is erased. This cannot be undone.</p>
-      </ConfirmDialog>
-    </div>
+    </Stack>
   )
 }
 
-function Latest({ runs }: { runs: GoldenHistory['runs'] | undefined }) {
+function useRemoval() {
+  const { of } = useProject()
+  const ask = useConfirm()
+  return ({ id, query }: Golden) =>
+    ask({
+      title: 'Delete this golden question?',
+      verb: 'Delete question',
+      text: <p dir="auto">“{query}” is erased. This cannot be undone.</p>,
+      send: () => of.questions.golden({ id }).delete(),
+      changes: of.questions,
+    })
+}
+
+function Latest({ runs }: { runs: Runs | undefined }) {
   if (!runs) return <Skeleton width={320} height={44} />
   const last = runs.at(-1)
   const before = runs.at(-2)
@@ -110,85 +138,35 @@ function Share({ label, value, before }: { label: string; value: number; before:
   )
 }
 
-function columnsOf(project: string, onDelete: (question: Golden) => void): Column<Golden>[] {
-  return [
-    {
-      key: 'query',
-      header: 'Question',
-      render: ({ query, callId, createdBy }) => (
-        <>
-          <Text size="sm" lineClamp={2} dir="auto" className={classes.query}>
-            {query}
-          </Text>
-          <Text size="xs" c="dimmed" className={classes.query}>
-            {createdBy && <bdi>{createdBy}</bdi>}
-            {callId !== null && (
-              <>
-                {createdBy && ' · '}Kept until{' '}
-                <PageLink to="/p/$project/calls/$call" params={{ project, call: callId }} inherit>
-                  its call
-                </PageLink>{' '}
-                is erased
-              </>
-            )}
-          </Text>
-        </>
-      ),
-    },
-    {
-      key: 'item',
-      header: 'Item',
-      width: '22%',
-      from: 640,
-      render: ({ item }) =>
-        item ? (
-          <PageLink to="/p/$project/knowledge/$item" params={{ project, item: item.id }}>
-            <bdi>{item.name}</bdi>
-          </PageLink>
-        ) : (
-          <span className="cb-dimmed">Deleted</span>
-        ),
-    },
-    { key: 'rank', header: 'Rank now', width: '92px', render: ({ ranks }) => <Rank rank={ranks.at(-1)} /> },
-    {
-      key: 'ranks',
-      header: 'Before',
-      width: '150px',
-      from: 800,
-      render: ({ ranks }) => <Ranks ranks={ranks} />,
-    },
-    {
-      key: 'actions',
-      header: <span className="cb-hidden">Actions</span>,
-      width: '92px',
-      align: 'right',
-      render: (question) => (
-        <span className={classes.rowActions}>
-          <KeepButton
-            question={{ ...question, replaces: question.id }}
-            title="Edit golden question"
-            label="Save"
-            variant="subtle"
-            color="gray"
-            aria-label="Edit question"
-          >
-            <IconPencil size={16} aria-hidden />
-          </KeepButton>
-          <Guarded right="change">
-            <Button
-              variant="subtle"
-              color="gray"
-              size="compact-sm"
-              aria-label="Delete question"
-              onClick={() => onDelete(question)}
-            >
-              <IconTrash size={16} aria-hidden />
-            </Button>
-          </Guarded>
-        </span>
-      ),
-    },
-  ]
+function Query({ question: { query, callId, createdBy } }: { question: Golden }) {
+  return (
+    <>
+      <Text size="sm" lineClamp={2} dir="auto" className={classes.query}>
+        {query}
+      </Text>
+      <Text size="xs" c="dimmed" className={classes.query}>
+        {createdBy && <bdi>{createdBy}</bdi>}
+        {callId !== null && (
+          <>
+            {createdBy && ' · '}Kept until{' '}
+            <PageLink {...to.call(callId)} inherit>
+              its call
+            </PageLink>{' '}
+            is erased
+          </>
+        )}
+      </Text>
+    </>
+  )
+}
+
+function Item({ item }: Pick<Golden, 'item'>) {
+  if (!item) return <span className="cb-dimmed">Deleted</span>
+  return (
+    <PageLink {...to.item(item.id)}>
+      <bdi>{item.name}</bdi>
+    </PageLink>
+  )
 }
 
 function Rank({ rank }: { rank: number | null | undefined }) {
@@ -198,7 +176,7 @@ function Rank({ rank }: { rank: number | null | undefined }) {
 }
 
 /** The ranks before the last one, the oldest first: `1 1 3 –`. */
-function Ranks({ ranks }: { ranks: Golden['ranks'] }) {
+function Ranks({ ranks }: Pick<Golden, 'ranks'>) {
   const before = ranks.slice(0, -1).slice(-ranksShown)
   const words = before.map((rank) => (rank === null ? '·' : rank === 0 ? '–' : String(rank)))
   return (
@@ -208,44 +186,21 @@ function Ranks({ ranks }: { ranks: Golden['ranks'] }) {
   )
 }
 
-function History({ runs }: { runs: GoldenHistory['runs'] }) {
+function History({ runs }: { runs: Runs }) {
   if (runs.length < 2) return null
   return (
     <details className={classes.history}>
       <summary>{counted(runs.length, 'result')} so far</summary>
-      <ListTable
+      <Table
         label="Results"
         rows={runs.toReversed()}
         rowKey={({ at }) => at}
-        columns={[
-          { key: 'at', header: 'From', render: ({ at }) => <Instant at={at} as="moment" /> },
-          {
-            key: 'last',
-            header: 'Until',
-            from: 480,
-            render: ({ lastAt }) => <Instant at={lastAt} as="moment" />,
-          },
-          {
-            key: 'count',
-            header: 'Questions',
-            width: '92px',
-            align: 'right',
-            render: (one) => one.questions,
-          },
-          {
-            key: 'hit1',
-            header: 'First',
-            width: '84px',
-            align: 'right',
-            render: (one) => asPercent(one.hit1),
-          },
-          {
-            key: 'hit5',
-            header: 'First five',
-            width: '92px',
-            align: 'right',
-            render: (one) => asPercent(one.hit5),
-          },
+        columns={({ cell, when }) => [
+          when('From', ({ at }) => at, { as: 'moment', width: 'auto' }),
+          when('Until', ({ lastAt }) => lastAt, { as: 'moment', width: 'auto', from: 480 }),
+          cell('Questions', ({ questions }) => questions, { width: '92px', align: 'right' }),
+          cell('First', ({ hit1 }) => asPercent(hit1), { width: '84px', align: 'right' }),
+          cell('First five', ({ hit5 }) => asPercent(hit5), { width: '92px', align: 'right' }),
         ]}
       />
     </details>

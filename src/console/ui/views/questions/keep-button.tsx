@@ -1,43 +1,43 @@
 import { Button, type ButtonProps } from '@mantine/core'
-import { lazy, type ReactNode } from 'react'
+import { type ComponentProps, lazy, type ReactNode, Suspense } from 'react'
+import { useShow } from '../../components/dialogs.tsx'
 import { Guarded } from '../../components/guarded.tsx'
-import { ButtonWithPopup } from '../../components/popup.tsx'
-import { useRefusal } from '../../session.ts'
-import type { QuestionToKeep } from './keep-dialog.tsx'
 
-const loadDialog = () => import('./keep-dialog.tsx')
-const KeepDialog = lazy(loadDialog)
+const KeepForm = lazy(() => import('./keep-form.tsx'))
 
-interface KeepButtonProps extends ButtonProps {
-  question: QuestionToKeep
-  children: ReactNode
-  /** Of the dialog, and of its button. */
+interface KeepOptions extends Omit<ComponentProps<typeof KeepForm>, 'onClose'> {
+  /** The title of the dialog. */
   title?: string
-  label?: string
-  onKept?: (itemId: string) => void
-  'aria-label'?: string
+}
+
+/** Opens the dialog that keeps a question as a golden one. */
+export function useKeep() {
+  const show = useShow()
+  return ({ title = 'Keep as a golden question', ...form }: KeepOptions) =>
+    show({
+      title,
+      size: 520,
+      content: (close) => (
+        <Suspense>
+          <KeepForm {...form} onClose={close} />
+        </Suspense>
+      ),
+    })
+}
+
+interface KeepButtonProps extends ButtonProps, KeepOptions {
+  children: ReactNode
 }
 
 /** A button that keeps a question as a golden one. */
 export function KeepButton({ question, title, label, onKept, children, ...button }: KeepButtonProps) {
-  const refusal = useRefusal('change')
-  const shown = (
-    <Button variant="default" size="compact-sm" {...button}>
-      {children}
-    </Button>
-  )
-  if (refusal !== null) return <Guarded right="change">{shown}</Guarded>
+  const keep = useKeep()
+  const options = { question, ...(title && { title }), ...(label && { label }), ...(onKept && { onKept }) }
   return (
-    <ButtonWithPopup kind="dialog" load={loadDialog} button={shown}>
-      {(popup) => (
-        <KeepDialog
-          {...popup}
-          question={question}
-          {...(title && { title })}
-          {...(label && { label })}
-          {...(onKept && { onKept })}
-        />
-      )}
-    </ButtonWithPopup>
+    <Guarded right="change">
+      <Button variant="default" size="compact-sm" {...button} onClick={() => keep(options)}>
+        {children}
+      </Button>
+    </Guarded>
   )
 }

@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core'
 import type { FoundPassage } from '../../../../knowledge/questions/hits.ts'
 import { PageLink } from '../../components/links.tsx'
+import { to } from '../../components/to.ts'
 import classes from './questions.module.css'
 
 interface PassageListProps {
-  project: string
   passages: readonly FoundPassage[]
   /** ISO 8601: when they were found; passages that were changed since are marked. */
   askedAt?: string
@@ -16,7 +16,7 @@ function plain(text: string): string {
 }
 
 /** The passages that a question found, best first, with their items. */
-export function PassageList({ project, passages, askedAt }: PassageListProps) {
+export function PassageList({ passages, askedAt }: PassageListProps) {
   if (passages.length === 0) return <p className="cb-dimmed">No passage was found.</p>
   return (
     <ol className={classes.passages}>
@@ -25,7 +25,7 @@ export function PassageList({ project, passages, askedAt }: PassageListProps) {
           <span className="cb-figure cb-dimmed">{rank}</span>
           <div>
             {item ? (
-              <PageLink to="/p/$project/knowledge/$item" params={{ project, item: item.id }} fw={500}>
+              <PageLink {...to.item(item.id)} fw={500}>
                 <bdi>{item.name}</bdi>
               </PageLink>
             ) : (

@@ -1,56 +1,72 @@
-import { Button, Select, Skeleton } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Button, Group, Select, Skeleton, Stack } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import type { AskedQuestion } from '../../../../knowledge/questions/question-groups.ts'
 import type { MarkChange } from '../../../../knowledge/questions/question-marks.ts'
+import { pathOf, read, unwrap } from '../../api.ts'
 import { asPercent, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageButton, PageLink } from '../../components/links.tsx'
+import { Loaded } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { useRefusal } from '../../session.ts'
+import { to } from '../../components/to.ts'
+import { useFocus } from '../../components/use-focus.ts'
+import { useProject, useRefusal } from '../../session.ts'
 import { useKeys } from '../calls/use-keys.ts'
+import { useItem } from '../knowledge/queries.ts'
 import { KeepButton } from './keep-button.tsx'
 import { PassageList } from './passage-list.tsx'
-import { questionPeopleQuery, questionQuery } from './question-queries.ts'
+import { refetchInterval } from './question-queries.ts'
 import classes from './questions.module.css'
 
 const callsShown = 5
 
-interface QuestionDetailProps {
-  project: string
+interface QuestionProps {
   question: AskedQuestion
+}
+
+interface QuestionDetailProps extends QuestionProps {
+  /** The item that was just written for it. */
+  written: string | undefined
   isPending: boolean
   onChange: (change: MarkChange) => void
+  /** Opens the next question. */
+  onNext: () => void
 }
 
 /** What a question finds now, where it was asked, and what to do about it. */
-export function QuestionDetail({ project, question: listed, isPending, onChange }: QuestionDetailProps) {
-  const { data, error, refetch } = useQuery(questionQuery(project, listed.id))
+export function QuestionDetail({ question: row, written, ...acts }: QuestionDetailProps) {
+  const { of } = useProject()
+  const detail = useQuery({ ...read(of.questions.asked({ id: row.id })), refetchInterval })
   // The list may still have it as it was.
-  const question = data ?? listed
-  const calls = [...new Set(data?.askings.flatMap(({ callId }) => callId ?? []))]
+  const question = detail.data ?? row
+  const calls = [...new Set(detail.data?.askings.flatMap(({ callId }) => callId ?? []))]
   return (
-    <div className={classes.detail}>
-      <Said question={question} />
-      <div className="cb-row">
-        <Actions project={project} question={question} />
-        <Marks question={question} isPending={isPending} onChange={onChange} />
-        <Assignee project={project} question={question} onChange={onChange} />
-      </div>
-      {error && !data && <Problem error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Skeleton height={120} />}
-      {data && (
-        <section aria-label="What search finds">
-          <PassageList project={project} passages={data.passages} />
-        </section>
+    <Stack gap="sm" className={classes.detail}>
+      {written && question.mark === null ? (
+        <Written question={question} item={written} {...acts} />
+      ) : (
+        <Said question={question} />
       )}
+      <div className="cb-row">
+        <Actions question={question} />
+        <Marks question={question} {...acts} />
+        <Assignee question={question} {...acts} />
+      </div>
+      <Loaded query={detail} what="The question" waiting={<Skeleton height={120} />}>
+        {({ passages }) => (
+          <section aria-label="What search finds">
+            <PassageList passages={passages} />
+          </section>
+        )}
+      </Loaded>
       {calls.length > 0 && (
         <p className="cb-dimmed">
           Asked in{' '}
           {calls.slice(0, callsShown).map((call, at) => (
             <span key={call}>
               {at > 0 && ', '}
-              <PageLink to="/p/$project/calls/$call" params={{ project, call }} inherit>
+              <PageLink {...to.call(call)} inherit>
                 <bdi>{call}</bdi>
               </PageLink>
             </span>
@@ -58,39 +74,24 @@ export function QuestionDetail({ project, question: listed, isPending, onChange 
           {calls.length > callsShown && ` and ${counted(calls.length - callsShown, 'more call')}`}
         </p>
       )}
-    </div>
+    </Stack>
   )
 }
 
 /** Why it is where it is, in a sentence. */
-function Said({
-  question: { state, mark, markedBy, answeredSince, coverage, item },
-}: Pick<QuestionDetailProps, 'question'>) {
+function Said({ question: { state, mark, markedBy, answeredSince, coverage, item } }: QuestionProps) {
   const by = markedBy ? ` by ${markedBy}` : ''
+  const covers = coverage !== null && `The best passage covers ${asPercent(coverage)} of it.`
   if (mark === 'dismissed') return <p>Dismissed{by}.</p>
   if (mark === 'answered')
     return (
       <p>
-        Marked as answered{by}
-        {answeredSince && (
-          <>
-            {' '}
-            <Instant at={answeredSince} />
-          </>
-        )}
-        .
+        Marked as answered{by} {answeredSince && <Instant at={answeredSince} />}
       </p>
     )
   if (mark === 'not_answered' && state === 'gap')
     return <p>Marked as not answered{by}. It closes once the item that is found first was changed.</p>
-  if (state === 'gap')
-    return (
-      <p>
-        {coverage === null || item === null
-          ? 'Nothing that was found answers it.'
-          : `The best passage covers ${asPercent(coverage)} of it.`}
-      </p>
-    )
+  if (state === 'gap') return <p>{(item && covers) || 'Nothing that was found answers it.'}</p>
   return (
     <p>
       {answeredSince && (
@@ -98,10 +99,59 @@ function Said({
           Answered since <Instant at={answeredSince} />.{' '}
         </>
       )}
-      {coverage === null
-        ? 'Search found passages by meaning alone, so nothing says how much of it they cover.'
-        : `The best passage covers ${asPercent(coverage)} of it.`}
+      {covers || 'Search found passages by meaning alone, so nothing says how much of it they cover.'}
     </p>
+  )
+}
+
+interface WrittenProps extends Omit<QuestionDetailProps, 'written'> {
+  item: string
+}
+
+/** Says whether the item that was written for a gap answers it, or else asks. */
+function Written({ question: { id }, item: itemId, isPending, onChange, onNext }: WrittenProps) {
+  const { questions } = useProject().of
+  const queryClient = useQueryClient()
+  const { data: item } = useItem(itemId)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['written', id, itemId, item?.changeSeq],
+    queryFn: async () => {
+      const checked = await unwrap(questions.asked({ id }).check.post({}))
+      void queryClient.invalidateQueries({ queryKey: pathOf(questions) })
+      return checked
+    },
+    // Until then, only its words are found.
+    enabled: item !== undefined && item.status.state !== 'indexing',
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const next = useFocus<HTMLButtonElement>(data?.state ?? null)
+  if (error && !data) return <Problem error={error} onRetry={() => void refetch()} />
+  if (!item || !data) return <p role="status">Asking again whether it is answered…</p>
+  const covered = asPercent(data.coverage ?? 0)
+  if (data.state !== 'gap')
+    return (
+      <Group gap="xs" role="status">
+        <p>
+          <strong>Answered, {covered}.</strong> “<bdi>{item.name}</bdi>” answers it.
+        </p>
+        <Button ref={next} size="compact-sm" onClick={onNext}>
+          Next question
+        </Button>
+      </Group>
+    )
+  return (
+    <Group gap="xs" role="status">
+      <p>
+        The best passage covers {covered} of it, too little to close it. Does “<bdi>{item.name}</bdi>” answer
+        it?
+      </p>
+      <Button size="compact-sm" loading={isPending} onClick={() => onChange({ mark: 'answered' })}>
+        Yes, it answers it
+      </Button>
+      <PageButton {...to.item(itemId)} search={{ tab: 'edit' }} variant="default" size="compact-sm">
+        No, edit it
+      </PageButton>
+    </Group>
   )
 }
 
@@ -118,7 +168,9 @@ const marks = {
   dismissed: [{ label: 'Reopen', mark: null, key: 'd' }],
 } as const
 
-function Marks({ question, isPending, onChange }: Omit<QuestionDetailProps, 'project'>) {
+type MarksProps = Pick<QuestionDetailProps, 'question' | 'isPending' | 'onChange'>
+
+function Marks({ question, isPending, onChange }: MarksProps) {
   const isReadOnly = useRefusal('change') !== null
   const offered = marks[question.state]
   const act = (mark: MarkChange['mark']) => {
@@ -137,7 +189,7 @@ function Marks({ question, isPending, onChange }: Omit<QuestionDetailProps, 'pro
       {question.mark !== null && question.state !== 'dismissed' && (
         <Guarded right="change">
           <Button variant="subtle" size="compact-sm" onClick={() => act(null)}>
-            Take the mark back
+            Clear mark
           </Button>
         </Guarded>
       )}
@@ -145,30 +197,28 @@ function Marks({ question, isPending, onChange }: Omit<QuestionDetailProps, 'pro
   )
 }
 
-function Actions({ project, question }: Pick<QuestionDetailProps, 'project' | 'question'>) {
-  const { query, callId, item, state, isGolden } = question
+function Actions({ question: { id, query, callId, item, state, isGolden } }: QuestionProps) {
+  const { id: project } = useProject()
   return (
     <>
       {state === 'gap' && (
-        <PageButton
-          to="/p/$project/new-item"
-          params={{ project }}
-          search={{ question: query }}
-          size="compact-sm"
-        >
-          Write an item
-        </PageButton>
+        <Guarded right="change">
+          <PageButton
+            to="/p/$project/new-item"
+            params={{ project }}
+            search={{ question: query, gap: id }}
+            size="compact-sm"
+          >
+            Write an item
+          </PageButton>
+        </Guarded>
       )}
       {item && (
-        <PageButton
-          to="/p/$project/knowledge/$item"
-          params={{ project, item: item.id }}
-          search={{ tab: 'edit' }}
-          variant="default"
-          size="compact-sm"
-        >
-          Edit the nearest item
-        </PageButton>
+        <Guarded right="change">
+          <PageButton {...to.item(item.id)} search={{ tab: 'edit' }} variant="default" size="compact-sm">
+            Edit the nearest item
+          </PageButton>
+        </Guarded>
       )}
       <KeepButton question={{ query, callId, item }} disabled={isGolden}>
         {isGolden ? 'Is a golden question' : 'Keep as golden'}
@@ -186,16 +236,16 @@ function Actions({ project, question }: Pick<QuestionDetailProps, 'project' | 'q
   )
 }
 
-function Assignee({ project, question: { assignee }, onChange }: Omit<QuestionDetailProps, 'isPending'>) {
+function Assignee({ question: { assignee }, onChange }: Pick<QuestionDetailProps, 'question' | 'onChange'>) {
   const refusal = useRefusal('change')
-  const { data: people = [] } = useQuery(questionPeopleQuery(project))
+  const { data: people = [] } = useQuery(read(useProject().of.questions.people))
   const choices = new Map(people.map(({ id, name }) => [id, name]))
   if (assignee) choices.set(assignee.id, assignee.name)
   return (
     <Select
       aria-label="Assigned to"
       size="xs"
-      className={classes.assignee}
+      w={200}
       placeholder="Assign to…"
       clearable
       disabled={refusal !== null}

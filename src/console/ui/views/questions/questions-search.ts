@@ -9,15 +9,18 @@ export interface QuestionsSearch {
   tab?: QuestionTab | undefined
   /** The open question. */
   question?: string | undefined
+  /** The id of the item that was just written for it. */
+  written?: string | undefined
   /** The id of a person, or `none`. */
   assignee?: string | undefined
 }
 
-export function questionsSearch({ tab, question, assignee }: Record<string, unknown>): QuestionsSearch {
-  const shown = wordParam(tab, questionTabs)
+export function questionsSearch(search: Record<string, unknown>): QuestionsSearch {
+  const shown = wordParam(search.tab, questionTabs)
   return {
     tab: shown === 'gap' ? undefined : shown,
-    question: textParam(question),
-    assignee: textParam(assignee),
+    question: textParam(search.question),
+    written: textParam(search.written),
+    assignee: textParam(search.assignee),
   }
 }

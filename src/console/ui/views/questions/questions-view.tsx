@@ -1,26 +1,27 @@
-import { Button, Stack, Tabs } from '@mantine/core'
+import { Button, NumberInput, Stack, Tabs } from '@mantine/core'
 import { IconMessageQuestion, IconMoodSmile } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { lazy, type ReactNode } from 'react'
-import type { QuestionCounts, QuestionState } from '../../../../knowledge/questions/question-groups.ts'
+import { read } from '../../api.ts'
+import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
+import { useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asCount, asPercent } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { ButtonWithPopup } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { AskedList } from './asked-list.tsx'
 import { GoldenTab } from './golden-tab.tsx'
-import { countsQuery } from './question-queries.ts'
+import { refetchInterval } from './question-queries.ts'
 import { type QuestionsSearch, questionsSearch, questionTabs } from './questions-search.ts'
 
 const route = getRouteApi('/p/$project/questions')
 
-const loadLimit = () => import('./gap-limit.tsx')
-const GapLimit = lazy(loadLimit)
+/** What a project begins with; src/guide/knowledge.md has the figures. */
+const usualPercent = 50
 
 const words = {
   gap: {
@@ -46,10 +47,10 @@ const words = {
 
 /** What agents asked: what the knowledge does not answer, what it does, and what is asked after each change. */
 export function QuestionsView() {
-  const { project } = route.useParams()
-  const { tab = 'gap', question, assignee } = route.useSearch()
+  const { id: project, of } = useProject()
+  const { tab = 'gap', ...search } = route.useSearch()
   const navigate = useNavigate()
-  const counts = useQuery(countsQuery(project))
+  const counts = useQuery({ ...read(of.questions), refetchInterval })
   const show = (next: QuestionsSearch, isStep = true) =>
     void navigate({
       to: '/p/$project/questions',
@@ -61,18 +62,6 @@ export function QuestionsView() {
   if (counts.error && !counts.data)
     return <Problem error={counts.error} onRetry={() => void counts.refetch()} />
   const { data } = counts
-  const lists = (state: QuestionState) => (
-    <AskedList
-      key={state}
-      project={project}
-      state={state}
-      id={question}
-      assignee={assignee}
-      total={data?.[state]}
-      onShow={(next) => show({ tab: state, ...next }, false)}
-      empty={<Empty icon={<IconMoodSmile size={24} />} title={words[state].empty} />}
-    />
-  )
   return (
     <Stack gap="md">
       <PageHeader
@@ -95,7 +84,10 @@ export function QuestionsView() {
         <Tabs.List mb="md">
           {questionTabs.map((name) => (
             <Tabs.Tab key={name} value={name}>
-              {words[name].label} <TabCount counts={data} tab={name} />
+              {words[name].label}{' '}
+              {name !== 'golden' && data?.keepDays && (
+                <span className="cb-tab-count">{asCount(data[name])}</span>
+              )}
             </Tabs.Tab>
           ))}
         </Tabs.List>
@@ -103,11 +95,18 @@ export function QuestionsView() {
           <Stack gap="sm">
             <p className="cb-dimmed">{words[tab].means}</p>
             {tab === 'golden' ? (
-              <GoldenTab project={project} />
+              <GoldenTab />
             ) : data?.keepDays === null ? (
               <NotKept />
             ) : (
-              lists(tab)
+              <AskedList
+                key={tab}
+                state={tab}
+                search={search}
+                total={data?.[tab]}
+                onShow={(next) => show({ tab, ...next }, false)}
+                empty={<Empty icon={<IconMoodSmile size={24} />} title={words[tab].empty} />}
+              />
             )}
           </Stack>
         </Tabs.Panel>
@@ -116,26 +115,49 @@ export function QuestionsView() {
   )
 }
 
-function TabCount({
-  counts,
-  tab,
-}: {
-  counts: QuestionCounts | undefined
-  tab: keyof typeof words
-}): ReactNode {
-  if (!counts || tab === 'golden' || counts.keepDays === null) return null
-  return <span className="cb-tab-count">{asCount(counts[tab])}</span>
-}
-
 /** How much of a question has to be covered, which owners can change. */
 function Limit({ limit }: { limit: number }) {
+  const show = useShow()
   const isOwner = useRefusal('manage') === null
   const sentence = `A gap is below ${asPercent(limit)}`
   if (!isOwner) return <span className="cb-dimmed">{sentence}</span>
   return (
-    <ButtonWithPopup kind="dialog" load={loadLimit} button={<Button variant="default">{sentence}</Button>}>
-      {(popup) => <GapLimit {...popup} limit={limit} />}
-    </ButtonWithPopup>
+    <Button
+      variant="default"
+      onClick={() =>
+        show({ title: 'Gaps', size: 360, content: (close) => <LimitForm limit={limit} onDone={close} /> })
+      }
+    >
+      {sentence}
+    </Button>
+  )
+}
+
+function LimitForm({ limit, onDone }: { limit: number; onDone: () => void }) {
+  const { of } = useProject()
+  const form = useApiForm({
+    first: { percent: Math.round(limit * 100) as number | string },
+    isReady: ({ percent }) => percent !== '',
+    body: ({ percent }) => ({ gapCoverage: Number(percent) / 100 }),
+    send: (body) => of.settings.put(body),
+    changes: [of.settings, of.questions],
+    says: ({ gapCoverage }) => `A gap is now below ${asPercent(gapCoverage)}.`,
+    done: onDone,
+  })
+  return (
+    <ApiForm form={form} label="Save" onCancel={onDone}>
+      <NumberInput
+        label="A question is a gap below"
+        description={`How much of it the best passage covers. Usually ${usualPercent}%; a lower limit shows fewer gaps.`}
+        suffix=" %"
+        min={0}
+        max={100}
+        clampBehavior="strict"
+        allowDecimal={false}
+        data-autofocus
+        {...form.field('percent', 'gapCoverage')}
+      />
+    </ApiForm>
   )
 }
 
@@ -151,7 +173,7 @@ function NotKept() {
     >
       <p>
         {isOwner ? 'Turn this on in ' : 'An owner of the project can turn this on in '}
-        <PageLink to="/p/$project/settings/privacy" params={{ project }} inherit underline="always">
+        <PageLink {...to.privacy} hash="questions" inherit underline="always">
           Settings → Privacy
         </PageLink>
         , or on the command line. Callbook then keeps what agents ask, and what search found, for 7 or 30

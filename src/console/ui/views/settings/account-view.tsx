@@ -1,24 +1,19 @@
-import { Button, Group, PasswordInput, Stack } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import type { SessionRow } from '../../../../access/people/sessions.ts'
-import { api, unwrap } from '../../api.ts'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
+import { api, read } from '../../api.ts'
+import { useAct } from '../../components/acts.ts'
+import { ApiForm, useApiForm } from '../../components/api-form.tsx'
+import { useConfirm } from '../../components/dialogs.tsx'
 import { Instant } from '../../components/instant.tsx'
-import { type Column, ListTable } from '../../components/list-table.tsx'
-import { Mono } from '../../components/mono.tsx'
-import { PageHeader } from '../../components/page-header.tsx'
+import { Facts, Page } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
-import { personKeys } from '../../query-keys.ts'
+import { QueryTable } from '../../components/table.tsx'
 import { sessionQuery, usePerson } from '../../session.ts'
 import { NewPassword, passwordCharsMin } from '../entry/new-password.tsx'
 import { deviceOf } from './device.ts'
-import { NameForm } from './name-form.tsx'
 import classes from './settings.module.css'
 import { TwoFactorPanel } from './two-factor.tsx'
 
@@ -26,8 +21,7 @@ import { TwoFactorPanel } from './two-factor.tsx'
 export function AccountView() {
   const { provider, hasPassword } = useSuspenseQuery(sessionQuery).data
   return (
-    <>
-      <PageHeader title="Account" description="Your account in every project." />
+    <Page title="Account" description="Your account in every project.">
       <Stack gap="lg" maw={720}>
         <Person />
         {provider && (provider.isOnly || !hasPassword) ? (
@@ -42,27 +36,28 @@ export function AccountView() {
         )}
         <Sessions />
       </Stack>
-    </>
+    </Page>
   )
 }
 
 function Person() {
-  const { name, email } = usePerson()
+  const { name: current, email } = usePerson()
+  const form = useApiForm({
+    first: { name: current },
+    needs: ['name'],
+    isEdit: true,
+    body: ({ name }) => ({ name: name.trim() }),
+    send: (body) => api.person.patch(body),
+    changes: sessionQuery,
+    says: ({ name }) => `Your name is now ${name}.`,
+  })
   return (
     <Panel title="Person">
       <div className="cb-stack">
-        <dl className={classes.facts}>
-          <div>
-            <dt>Email address</dt>
-            <dd>{email}</dd>
-          </div>
-        </dl>
-        <NameForm
-          current={name}
-          save={(next) => unwrap(api.person.patch({ name: next }))}
-          sentence={(next) => `Your name is now ${next}.`}
-          field={{ label: 'Name', autoComplete: 'name' }}
-        />
+        <Facts of={{ 'Email address': email }} />
+        <ApiForm form={form} label="Save" autoComplete="on">
+          <TextInput label="Name" autoComplete="name" maxLength={200} {...form.field('name')} />
+        </ApiForm>
       </div>
     </Panel>
   )
@@ -70,138 +65,104 @@ function Person() {
 
 function Password() {
   const { email } = usePerson()
-  const queryClient = useQueryClient()
-  const [currentPassword, setCurrent] = useState('')
-  const [newPassword, setNew] = useState('')
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => unwrap(api.password.post({ currentPassword, newPassword })),
-    onSuccess: async () => {
-      setCurrent('')
-      setNew('')
-      notifications.show({ message: 'Password changed. Your other sessions have ended.' })
-      await queryClient.invalidateQueries({ queryKey: personKeys.sessions })
-    },
+  const form = useApiForm({
+    first: { currentPassword: '', newPassword: '' },
+    isReady: ({ currentPassword, newPassword }) =>
+      currentPassword !== '' && newPassword.length >= passwordCharsMin,
+    send: (body) => api.password.post(body),
+    changes: api.sessions,
+    says: 'Password changed. Your other sessions have ended.',
   })
-  const isReady = currentPassword !== '' && newPassword.length >= passwordCharsMin
-  const errors = fieldErrors(error)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isReady && !isPending) mutate()
-  }
   return (
     <Panel title="Password">
-      <form onSubmit={submit} className="cb-stack" noValidate>
+      <ApiForm form={form} label="Change password" autoComplete="on">
         <input type="email" autoComplete="username" value={email} readOnly hidden />
         <PasswordInput
           label="Current password"
           autoComplete="current-password"
-          value={currentPassword}
-          onChange={(event) => setCurrent(event.currentTarget.value)}
-          error={errors.currentPassword}
           visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
+          {...form.field('currentPassword')}
         />
-        <NewPassword label="New password" value={newPassword} onChange={setNew} error={errors.newPassword} />
-        {error && !isAboutFields(error, ['currentPassword', 'newPassword']) && <Problem error={error} />}
-        <Group justify="flex-end">
-          <Button type="submit" disabled={!isReady} loading={isPending}>
-            Change password
-          </Button>
-        </Group>
-      </form>
+        <NewPassword label="New password" {...form.field('newPassword')} />
+      </ApiForm>
     </Panel>
   )
 }
 
 function Sessions() {
-  const [isAsking, setAsking] = useState(false)
-  const { data, error, refetch } = useQuery({
-    queryKey: personKeys.sessions,
-    queryFn: ({ signal }) => unwrap(api.sessions.get({ fetch: { signal } })),
-  })
-  const endAll = async () => {
-    await unwrap(api.sessions.delete())
-    location.assign('/console/sign-in')
-  }
+  const sessions = useQuery(read(api.sessions))
+  const ask = useConfirm()
+  const endAll = () =>
+    ask({
+      title: 'Sign out everywhere?',
+      verb: 'Sign out everywhere',
+      text: 'This ends all of your sessions, including this one. API keys keep working.',
+      send: () => api.sessions.delete(),
+      done: () => location.assign('/console/sign-in'),
+    })
   return (
     <Panel
       title="Sessions"
       aside={
-        <Button variant="default" size="xs" onClick={() => setAsking(true)}>
+        <Button variant="default" size="xs" onClick={endAll}>
           Sign out everywhere
         </Button>
       }
     >
-      {error && !data ? (
-        <Problem error={error} title="The sessions could not be loaded" onRetry={() => void refetch()} />
-      ) : (
-        <ListTable
-          label="Sessions"
-          columns={sessionColumns}
-          rows={data?.data}
-          rowKey={({ id }) => id}
-          expectedRows={2}
-        />
-      )}
-      <ConfirmDialog
-        opened={isAsking}
-        onClose={() => setAsking(false)}
-        title="Sign out everywhere?"
-        confirmLabel="Sign out everywhere"
-        onConfirm={endAll}
-      >
-        <p>This ends all of your sessions, including this one. API keys keep working.</p>
-      </ConfirmDialog>
+      <QueryTable
+        label="Sessions"
+        of={sessions}
+        what="The sessions"
+        rows={sessions.data?.data}
+        rowKey={({ id }) => id}
+        expectedRows={2}
+        columns={({ cell, mono }) => [
+          cell('Device', (row) => <Device row={row} />),
+          mono('Address', ({ ipAddress }) => ipAddress, { width: '144px', from: 640 }),
+          cell('Last seen', (row) => <LastSeen row={row} />, { width: '128px', from: 640 }),
+          {
+            key: 'end',
+            header: <span className="cb-hidden">Sign out</span>,
+            width: '128px',
+            align: 'right',
+            render: (row) => <EndSession row={row} />,
+          },
+        ]}
+      />
     </Panel>
   )
 }
 
-const sessionColumns: Column<SessionRow>[] = [
-  { key: 'device', header: 'Device', render: (row) => <Device row={row} /> },
-  {
-    key: 'address',
-    header: 'Address',
-    width: '144px',
-    from: 640,
-    render: ({ ipAddress }) => (ipAddress ? <Mono truncate>{ipAddress}</Mono> : null),
-  },
-  {
-    key: 'seen',
-    header: 'Last seen',
-    width: '128px',
-    from: 640,
-    render: ({ lastSeenAt }) => <Instant at={lastSeenAt} />,
-  },
-  {
-    key: 'end',
-    header: <span className="cb-hidden">Sign out</span>,
-    width: '128px',
-    align: 'right',
-    render: (row) => <EndSession row={row} />,
-  },
-]
+interface SessionProps {
+  row: SessionRow
+}
 
-function Device({ row: { userAgent, ipAddress, lastSeenAt } }: { row: SessionRow }) {
-  const { name, isPhone } = deviceOf(userAgent)
+function Device({ row }: SessionProps) {
+  const { name, isPhone } = deviceOf(row.userAgent)
   const Icon = isPhone ? IconDeviceMobile : IconDeviceDesktop
   return (
-    <span className={classes.keyName} title={userAgent ?? undefined}>
+    <span className={classes.keyName} title={row.userAgent ?? undefined}>
       <Icon size={16} aria-hidden />
       <span className="cb-truncate">
         {name}
         <span className="cb-narrow-line">
-          <Instant at={lastSeenAt} />
-          {ipAddress && ` · ${ipAddress}`}
+          <LastSeen row={row} />
+          {row.ipAddress && ` · ${row.ipAddress}`}
         </span>
       </span>
     </span>
   )
 }
 
-function EndSession({ row: { id, isCurrent, userAgent } }: { row: SessionRow }) {
-  const queryClient = useQueryClient()
-  const { mutate, isPending } = useMutation({
-    mutationFn: () => unwrap(api.sessions({ id }).delete()),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: personKeys.sessions }),
+/** The service notes it now and then, which would look as if this session were away. */
+function LastSeen({ row: { isCurrent, lastSeenAt } }: SessionProps) {
+  return isCurrent ? 'Now' : <Instant at={lastSeenAt} />
+}
+
+function EndSession({ row: { id, isCurrent, userAgent } }: SessionProps) {
+  const { mutate, isPending } = useAct({
+    send: () => api.sessions({ id }).delete(),
+    changes: api.sessions,
   })
   if (isCurrent) return <StatusBadge tone="success">This session</StatusBadge>
   return (

@@ -54,7 +54,9 @@ function Label({ text }: { text: string }) {
     <>
       {name}
       {change}
-      {rest && !/^(?:wh|alr)_/.test(rest) && <span className="cb-dimmed"> {rest}</span>}
+      {rest && !/^(?:wh|alr)_/.test(rest) && rest !== name.toLowerCase() && (
+        <span className="cb-dimmed"> {rest}</span>
+      )}
     </>
   )
 }

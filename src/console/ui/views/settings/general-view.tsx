@@ -1,101 +1,114 @@
-import { Button, Group, Stack } from '@mantine/core'
-import { useState } from 'react'
-import { api, unwrap } from '../../api.ts'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
+import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
+import { useConfirm } from '../../components/dialogs.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
-import { PageHeader } from '../../components/page-header.tsx'
+import { Facts, Page } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { useProject, useRefusal } from '../../session.ts'
-import { NameForm } from './name-form.tsx'
-import classes from './settings.module.css'
-import { TimeZonePanel } from './time-zone-panel.tsx'
+import { sessionQuery, useProject, useRefusal } from '../../session.ts'
 
 /** The project's name, its id, its time zone and its deletion. */
 export function GeneralView() {
+  const { id, createdAt } = useProject()
   const isOwner = useRefusal('manage') === null
   return (
-    <>
-      <PageHeader title="General" />
+    <Page title="General">
       <Stack gap="lg" maw={720}>
         {isOwner && <Rename />}
-        <Facts />
-        {isOwner && <TimeZonePanel />}
+        <Panel title="Project">
+          <Facts
+            of={{
+              ID: (
+                <Group gap={4} wrap="nowrap">
+                  <Mono truncate>{id}</Mono>
+                  <CopyButton value={id} label="Copy project id" />
+                </Group>
+              ),
+              Created: <Instant at={createdAt} as="absolute" />,
+            }}
+          />
+        </Panel>
+        {isOwner && <TimeZone />}
         {isOwner && <Deletion />}
       </Stack>
-    </>
+    </Page>
   )
 }
 
 function Rename() {
-  const { id: project, name } = useProject()
+  const { of, name: current } = useProject()
+  const form = useApiForm({
+    first: { name: current },
+    needs: ['name'],
+    isEdit: true,
+    body: ({ name }) => ({ name: name.trim() }),
+    send: (body) => of.patch(body),
+    changes: sessionQuery,
+    says: ({ name }) => `The project is now called ${name}.`,
+  })
   return (
     <Panel title="Name">
-      <NameForm
-        current={name}
-        save={(next) => unwrap(api.projects({ project }).patch({ name: next }))}
-        sentence={(next) => `The project is now called ${next}.`}
-        field={{ 'aria-label': 'Project name', autoComplete: 'off' }}
-      />
+      <ApiForm form={form} label="Save">
+        <TextInput aria-label="Project name" maxLength={200} {...form.field('name')} />
+      </ApiForm>
     </Panel>
   )
 }
 
-function Facts() {
-  const { id, createdAt } = useProject()
+/** Sets the time zone in which the project's pages show days and times. */
+function TimeZone() {
+  const { of, timeZone } = useProject()
+  const form = useApiForm({
+    first: { timeZone },
+    isEdit: true,
+    send: (body) => of.settings.put(body),
+    changes: [of.settings, sessionQuery],
+    says: 'The time zone has been changed.',
+  })
+  const known = [...new Set([...(timeZone ? [timeZone] : []), 'UTC', ...Intl.supportedValuesOf('timeZone')])]
   return (
-    <Panel title="Project">
-      <dl className={classes.facts}>
-        <div>
-          <dt>ID</dt>
-          <dd>
-            <Mono truncate>{id}</Mono>
-            <CopyButton value={id} label="Copy project id" />
-          </dd>
-        </div>
-        <div>
-          <dt>Created</dt>
-          <dd>
-            <Instant at={createdAt} as="absolute" />
-          </dd>
-        </div>
-      </dl>
+    <Panel title="Time zone">
+      <ApiForm form={form} label="Save">
+        <Select
+          label="Time zone of the project"
+          description="Everyone sees this project’s days and times in this zone. Without one, each person sees their own."
+          placeholder="Each person’s own"
+          searchable
+          clearable
+          limit={50}
+          nothingFoundMessage="No time zone has this in its name"
+          data={known}
+          {...form.field('timeZone')}
+        />
+      </ApiForm>
     </Panel>
   )
 }
 
 function Deletion() {
-  const { id: project, name } = useProject()
-  const [isAsking, setAsking] = useState(false)
-  const remove = async () => {
-    await unwrap(api.projects({ project }).delete({ confirm: name }))
-    // Reloads the page, so that nothing of this project stays in memory.
-    location.assign('/console')
-  }
+  const { of, name } = useProject()
+  const ask = useConfirm()
+  const remove = () =>
+    ask({
+      title: `Delete ${name}?`,
+      word: name,
+      verb: 'Delete project',
+      text: 'This deletes every call and knowledge item in the project for good. Its keys stop working at once, and everyone loses access. This cannot be undone.',
+      send: () => of.delete({ confirm: name }),
+      // Reloads the page, so that nothing of this project stays in memory.
+      done: () => location.assign('/console'),
+    })
   return (
     <Panel title="Delete project">
       <Group justify="space-between" gap="md">
-        <p className={`cb-dimmed ${classes.dangerText}`}>
+        <p className="cb-dimmed" style={{ flex: '1 1 280px' }}>
           Permanently deletes all of its calls, knowledge and keys. Only a backup can bring them back.
         </p>
-        <Button color="red" variant="outline" onClick={() => setAsking(true)}>
+        <Button color="red" variant="outline" onClick={remove}>
           Delete project
         </Button>
       </Group>
-      <ConfirmDialog
-        opened={isAsking}
-        onClose={() => setAsking(false)}
-        title={`Delete ${name}?`}
-        word={name}
-        confirmLabel="Delete project"
-        onConfirm={remove}
-      >
-        <p>
-          This deletes every call and knowledge item in the project for good. Its keys stop working at once,
-          and everyone loses access. This cannot be undone.
-        </p>
-      </ConfirmDialog>
     </Panel>
   )
 }

@@ -20,6 +20,8 @@ export interface Lines {
 export interface Integration {
   /** In the address of its page; of those that send calls, the `source` of their calls as well. */
   name: string
+  /** The `source` of its calls, if it is another. */
+  source?: string
   label: string
   description: string
   /** What is easier with a source, for some of its users. */
@@ -122,6 +124,40 @@ worker = PipelineWorker(
     enable_tracing=True,
     conversation_id=call_id,
 )`,
+      },
+    ],
+  },
+  {
+    name: 'code',
+    // No source is named.
+    source: 'none',
+    label: 'Your own code',
+    description:
+      'One request writes a call. The guide shows how to send it turn by turn, with tools and latencies.',
+    access: 'ingest',
+    guide: 'own-code#in-one-request',
+    linesOf: ({ url, key }) => [
+      {
+        label: 'TypeScript',
+        code: `await fetch('${url}/ingest/calls/call-1', {
+  method: 'PUT',
+  headers: { Authorization: 'Bearer ${key}', 'Content-Type': 'application/json' },
+  body: JSON.stringify({
+    status: 'completed',
+    callerNumber: '+15557294053',
+    transcript: [{ role: 'user', content: 'Can I move my booking?' }],
+  }),
+})`,
+      },
+      {
+        label: 'Python',
+        code: `import json, urllib.request
+
+body = {"status": "completed", "callerNumber": "+15557294053",
+        "transcript": [{"role": "user", "content": "Can I move my booking?"}]}
+headers = {"Authorization": "Bearer ${key}", "Content-Type": "application/json"}
+url = "${url}/ingest/calls/call-1"
+urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers, method="PUT"))`,
       },
     ],
   },

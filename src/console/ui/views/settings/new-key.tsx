@@ -1,10 +1,13 @@
-import { TextInput } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Button, Group, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import type { CreatedKey } from '../../../../access/keys/key-record.ts'
+import type { Answered } from '../../api.ts'
+import { useAct } from '../../components/acts.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { ChoiceCards } from '../../components/choice-cards.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { useShow } from '../../components/dialogs.tsx'
+import { Problem } from '../../components/problem.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
@@ -58,12 +61,7 @@ export function useShowKey() {
             onStored?.()
           }}
         >
-          {use ?? (
-            <div>
-              <p className={classes.label}>Try it</p>
-              <CodeBlock code={commandFor(made)} label="Copy command" />
-            </div>
-          )}
+          {use ?? (made.kind === 'ingest' ? <TryIngest made={made} /> : <Command code={commandFor(made)} />)}
         </ShownOnce>
       ),
     })
@@ -127,24 +125,77 @@ function isForPages(access: Access): boolean {
   return access === 'read' || access === 'search'
 }
 
-function commandFor({ kind, scope, key }: CreatedKey): string {
+function Command({ code }: { code: string }) {
+  return (
+    <div>
+      <p className={classes.label}>Try it</p>
+      <CodeBlock code={code} label="Copy command" />
+    </div>
+  )
+}
+
+/** Sends a first call with the key. The same button deletes that call again, since no caller has made it. */
+function TryIngest({ made: { key } }: { made: CreatedKey }) {
+  const { of } = useProject()
+  const [id, setId] = useState(newCallId)
+  const [isThere, setThere] = useState(false)
+  const path = `/ingest/calls/${id}`
+  const { mutate, isPending, error } = useAct<void, unknown>({
+    send: async () =>
+      isThere
+        ? of.calls({ id }).delete()
+        : answerOf(await fetch(path, { method: 'PUT', headers: headersOf(key), body: firstCall })),
+    done: () => {
+      setThere(!isThere)
+      // The id of a deleted call is never used again.
+      if (isThere) setId(newCallId())
+    },
+  })
+  return (
+    <div className="cb-stack">
+      <Command
+        code={`curl -X PUT ${location.origin}${path} \\
+  -H "Authorization: Bearer ${key}" \\
+  -H "Content-Type: application/json" -d '${firstCall}'`}
+      />
+      {error && <Problem error={error} />}
+      <Group gap="xs">
+        <Button variant="default" loading={isPending} onClick={() => mutate()}>
+          {isThere ? 'Delete it again' : 'Send this call'}
+        </Button>
+        <span role="status">{isThere && 'The call has arrived.'}</span>
+      </Group>
+    </div>
+  )
+}
+
+function newCallId(): string {
+  return `try-${crypto.getRandomValues(new Uint32Array(2)).join('')}`
+}
+
+const firstCall = JSON.stringify({
+  status: 'completed',
+  duration: 42,
+  summary: 'A first call.',
+  transcript: [{ role: 'user', content: 'Hello?' }],
+})
+
+function headersOf(key: string): HeadersInit {
+  return { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+}
+
+async function answerOf(response: Response): Promise<Answered<unknown>> {
+  const body: unknown = await response.json()
+  return response.ok ? { data: body, error: null } : { data: null, error: body, response }
+}
+
+function commandFor({ scope, key }: CreatedKey): string {
   const authorization = `-H "Authorization: Bearer ${key}"`
-  const json = '-H "Content-Type: application/json"'
   if (scope === 'search') {
     return `curl ${location.origin}/v1/knowledge/search \\
   ${authorization} \\
-  ${json} -d '{"query":"refunds"}'`
+  -H "Content-Type: application/json" -d '{"query":"refunds"}'`
   }
-  if (kind === 'live')
-    return `curl ${location.origin}/v1/calls \\
+  return `curl ${location.origin}/v1/calls \\
   ${authorization}`
-  const call = JSON.stringify({
-    status: 'completed',
-    duration: 42,
-    summary: 'A first call.',
-    transcript: [{ role: 'user', content: 'Hello?' }],
-  })
-  return `curl -X PUT ${location.origin}/ingest/calls/first-call \\
-  ${authorization} \\
-  ${json} -d '${call}'`
 }

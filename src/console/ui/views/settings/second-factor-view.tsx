@@ -4,7 +4,7 @@ import { Problem } from '../../components/problem.tsx'
 import { sessionQuery } from '../../session.ts'
 import { signOut } from '../../shell/sign-out.ts'
 import { EntryFrame } from '../entry/entry-frame.tsx'
-import { useEntry } from '../entry/use-entry.ts'
+import { useEntry } from '../entry/opened-link.tsx'
 import { TwoFactorSteps } from './two-factor.tsx'
 
 /** Where people set up a second factor that the console's owner requires. Not among the views of entry, which load less. */

@@ -1,53 +1,65 @@
-import { SimpleGrid } from '@mantine/core'
+import { SimpleGrid, Switch } from '@mantine/core'
 import { IconLock } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import type { ServiceAnswer } from '../../../operator/service-state.ts'
+import type { Queue, ServiceAnswer } from '../../../operator/service-state.ts'
+import { api, read } from '../../api.ts'
+import { useAct } from '../../components/acts.ts'
 import { Empty } from '../../components/empty.tsx'
-import { asBytes } from '../../components/figures.ts'
+import { asBytes, asCount } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
-import { PageHeader } from '../../components/page-header.tsx'
+import { Facts, Page, Section } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { QueryTable, Table, type TableProps } from '../../components/table.tsx'
 import { Warning } from '../../components/warning.tsx'
 import { useOwnsConsole } from '../../session.ts'
-import { SecondFactors } from './second-factors.tsx'
-import { serviceQuery } from './service-queries.ts'
-import { KeyTable, ProjectTable, QueueTable } from './service-tables.tsx'
-import classes from './settings.module.css'
+
+/** The service reads its state at most once a minute. */
+const refetchInterval = 60_000
+/** The service counts no further. */
+const countedMax = 100_000
+
+const queueNames: Record<Queue['name'], string> = {
+  webhooks: 'Events for webhooks',
+  analyses: 'Calls to analyze',
+  recordings: 'Recordings to fetch',
+  chunks: 'Chunks to embed',
+  erasures: 'Deletions to erase',
+}
+const kinds = { file: 'A file on this machine', replica: 'A replica on this machine', server: 'On a server' }
 
 /** The whole service, for the console's owner. */
 export function ServiceView() {
   if (useOwnsConsole()) return <Service />
   return (
-    <>
-      <PageHeader title="Service" />
+    <Page title="Service">
       <Empty icon={<IconLock size={24} />} title="Only the owner of the console can see this">
         It shows the whole service, with every project and every account.
       </Empty>
-    </>
+    </Page>
   )
 }
 
 function Service() {
-  const { data, error, refetch } = useQuery(serviceQuery)
+  const { data, error, refetch } = useQuery({ ...read(api.operator), refetchInterval })
   return (
-    <>
-      <PageHeader
-        title="Service"
-        description={
-          <>
-            The whole service, with every project. Only you, as the owner of the console, can see this.
-            {data && (
-              <>
-                {' '}
-                Read <Instant at={data.readAt} />, at most once a minute.
-              </>
-            )}
-          </>
-        }
-      />
+    <Page
+      title="Service"
+      description={
+        <>
+          The whole service, with every project. Only you, as the owner of the console, can see this.
+          {data && (
+            <>
+              {' '}
+              Read <Instant at={data.readAt} />, at most once a minute.
+            </>
+          )}
+        </>
+      }
+    >
       {error && !data && (
         <Problem
           title="The service's state could not be loaded"
@@ -57,62 +69,58 @@ function Service() {
       )}
       {data?.problem && <Warning>{data.problem}</Warning>}
       <SimpleGrid type="container" cols={{ base: 1, '824px': 2 }} spacing="lg">
-        <Facts state={data} />
-        <Waiting state={data} />
+        <Panel title="This service">
+          <Facts of={factsOf(data)} />
+        </Panel>
+        <Panel title="Waiting">
+          <Table
+            label="Waiting"
+            rows={data?.queues}
+            rowKey={({ name }) => name}
+            expectedRows={Object.keys(queueNames).length}
+            columns={({ text, when }) => [
+              text('What', ({ name }) => queueNames[name]),
+              text('Waiting', ({ waiting }) => atMost(waiting), { width: '88px', align: 'right' }),
+              when('Since', ({ oldestAt }) => oldestAt, { none: '', from: 480 }),
+            ]}
+          />
+        </Panel>
       </SimpleGrid>
-      <section className={classes.section}>
-        <h2>Projects</h2>
-        <p className="cb-dimmed">
-          Text is estimated from the newest records of each project: calls, and knowledge without its vectors.
-        </p>
-        <ProjectTable rows={data?.projects} />
-      </section>
-      <section className={classes.section}>
-        <h2>Keys</h2>
-        <p className="cb-dimmed">
-          The keys in use, the last used first. Requests are those to this process since it started.
-        </p>
-        <KeyTable rows={data?.keys} />
-      </section>
+      <Section
+        title="Projects"
+        description="Text is estimated from the newest records of each project: calls, and knowledge without its vectors."
+      >
+        <Projects rows={data?.projects} />
+      </Section>
+      <Section
+        title="Keys"
+        description="The keys in use, the last used first. Requests are those to this process since it started."
+      >
+        <Keys rows={data?.keys} />
+      </Section>
       <SecondFactors />
-    </>
+    </Page>
   )
 }
 
-const kinds = { file: 'A file on this machine', replica: 'A replica on this machine', server: 'On a server' }
-
-interface StateProps {
-  /** Undefined while it loads. */
-  state: ServiceAnswer | undefined
+/** @param state undefined while it loads */
+function factsOf(state: ServiceAnswer | undefined): Record<string, ReactNode> {
+  const facts = state && {
+    Version: <Mono>{state.version}</Mono>,
+    Started: <Instant at={state.startedAt} as="moment" />,
+    Database: describeDatabase(state.database),
+    'Last backup': <Backup state={state} />,
+    Embeddings: [
+      state.embedder.destination,
+      ...(state.embedder.dimensions === null ? [] : [`${state.embedder.dimensions} dimensions`]),
+    ].join(' · '),
+    Analysis: state.model ?? 'No model is configured',
+  }
+  const names = ['Version', 'Started', 'Database', 'Last backup', 'Embeddings', 'Analysis']
+  return facts ?? Object.fromEntries(names.map((name) => [name, '…']))
 }
 
-function Facts({ state }: StateProps) {
-  return (
-    <Panel title="This service">
-      <dl className={classes.facts}>
-        <Fact name="Version">{state && <Mono>{state.version}</Mono>}</Fact>
-        <Fact name="Started">{state && <Instant at={state.startedAt} as="moment" />}</Fact>
-        <Fact name="Database">{state && databaseOf(state.database)}</Fact>
-        <Fact name="Last backup">{state && <Backup state={state} />}</Fact>
-        <Fact name="Embeddings">
-          {state && `${state.embedder.destination}${dimensionsOf(state.embedder)}`}
-        </Fact>
-        <Fact name="Analysis">{state && (state.model ?? 'No model is configured')}</Fact>
-      </dl>
-    </Panel>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children ?? '…'}</dd>
-    </div>
-  )
-}
-
-function databaseOf({ kind, bytes, freeBytes }: ServiceAnswer['database']): string {
+function describeDatabase({ kind, bytes, freeBytes }: ServiceAnswer['database']): string {
   return [
     kinds[kind],
     ...(bytes === null ? [] : [asBytes(bytes)]),
@@ -120,24 +128,108 @@ function databaseOf({ kind, bytes, freeBytes }: ServiceAnswer['database']): stri
   ].join(' · ')
 }
 
-function dimensionsOf({ dimensions }: ServiceAnswer['embedder']): string {
-  return dimensions === null ? '' : ` · ${dimensions} dimensions`
-}
-
 function Backup({ state: { lastBackup, database } }: { state: ServiceAnswer }) {
   if (database.kind !== 'file') return 'The database’s own server makes them'
   if (!lastBackup) return 'None from this folder yet'
   return (
-    <span>
+    <>
       <Instant at={lastBackup.at} /> · {asBytes(lastBackup.bytes)}
-    </span>
+    </>
   )
 }
 
-function Waiting({ state }: StateProps) {
+/** `12`, `100,000+`. */
+function atMost(count: number): string {
+  return count < countedMax ? asCount(count) : `${asCount(countedMax)}+`
+}
+
+function Projects({ rows }: { rows: ServiceAnswer['projects'] | undefined }) {
+  const figure = { width: '96px', align: 'right' } as const
+  const extra = { ...figure, from: 640 } as const
   return (
-    <Panel title="Waiting">
-      <QueueTable rows={state?.queues} />
-    </Panel>
+    <Table
+      label="Projects"
+      rows={rows}
+      rowKey={({ id }) => id}
+      expectedRows={3}
+      columns={({ text }) => [
+        text('Project', ({ name }) => name),
+        text('Calls', ({ calls }) => asCount(calls), figure),
+        text('Items', ({ items }) => atMost(items), extra),
+        text('Chunks', ({ chunks }) => atMost(chunks), extra),
+        text('Recordings', ({ recordings }) => atMost(recordings), { ...extra, width: '112px' }),
+        text('Text, about', ({ textBytes }) => asBytes(textBytes), { ...figure, width: '112px' }),
+        text('Sound', ({ recordingBytes }) => asBytes(recordingBytes), extra),
+      ]}
+    />
+  )
+}
+
+function Keys({ rows }: Pick<TableProps<ServiceAnswer['keys'][number]>, 'rows'>) {
+  return (
+    <Table
+      label="Keys"
+      rows={rows}
+      rowKey={({ id }) => id}
+      expectedRows={3}
+      columns={({ text, when }) => [
+        text('Key', ({ name }) => name),
+        text('Kind', ({ kind }) => (kind === 'live' ? 'API' : 'Ingest'), { width: '96px', from: 640 }),
+        text('Project', ({ project }) => project, { from: 480 }),
+        text('Requests', ({ requests }) => asCount(requests), { width: '96px', align: 'right' }),
+        when('Last used', ({ lastUsedAt }) => lastUsedAt, { width: '128px' }),
+      ]}
+    />
+  )
+}
+
+/** Who has a second factor, and whether everybody needs one. */
+function SecondFactors() {
+  const accounts = useQuery(read(api.people))
+  const rule = useQuery(read(api.operator['two-factor']))
+  const change = useAct({
+    send: (isOn: boolean) => api.operator['two-factor'].put({ isOn }),
+    changes: api.operator['two-factor'],
+  })
+  return (
+    <Section title="Second factors">
+      <Switch
+        mb="sm"
+        label="Require a second factor of everybody"
+        description="Anyone who signs in with a password must have a second factor. Those without one set it up on their next request. People who sign in with the provider are not asked. If you lose yours, whoever runs Callbook ends this with “bun callbook person require-two-factor off”."
+        checked={rule.data?.isOn ?? false}
+        disabled={!rule.data || change.isPending}
+        onChange={(event) => change.mutate(event.currentTarget.checked)}
+      />
+      {rule.error && !rule.data && (
+        <Problem
+          error={rule.error}
+          title="The rule could not be loaded"
+          onRetry={() => void rule.refetch()}
+        />
+      )}
+      {change.error && <Problem error={change.error} title="The rule was not changed" />}
+      <QueryTable
+        label="Second factors"
+        of={accounts}
+        what="The accounts"
+        rows={accounts.data?.data}
+        rowKey={({ id }) => id}
+        expectedRows={3}
+        columns={({ cell, text }) => [
+          text('Name', ({ name }) => name),
+          text('Email address', ({ email }) => email, { isDimmed: true, from: 480 }),
+          cell(
+            'Second factor',
+            ({ hasTwoFactor }) => (
+              <StatusBadge tone={hasTwoFactor ? 'success' : 'neutral'}>
+                {hasTwoFactor ? 'On' : 'None'}
+              </StatusBadge>
+            ),
+            { width: '136px' },
+          ),
+        ]}
+      />
+    </Section>
   )
 }

@@ -1,134 +1,121 @@
-import { Anchor, Button, Group, Skeleton, Stack } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
-import { IconTrash } from '@tabler/icons-react'
+import { Anchor, Button, Group, PasswordInput, Stack } from '@mantine/core'
+import { IconClock, IconKey, IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type PlatformName, setUpOf } from '../../../../sources/catalog.ts'
+import { setUpOf } from '../../../../sources/catalog.ts'
 import type { SourceRecord } from '../../../../sources/sources.ts'
-import { api, unwrap } from '../../api.ts'
+import { pathOf, read } from '../../api.ts'
+import { useAct } from '../../components/acts.ts'
+import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { useConfirm } from '../../components/dialogs.tsx'
 import { counted } from '../../components/figures.ts'
+import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { PageHeader } from '../../components/page-header.tsx'
+import { Mono } from '../../components/mono.tsx'
+import { Loaded, Page } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { Table } from '../../components/table.tsx'
+import { to } from '../../components/to.ts'
+import { useProject } from '../../session.ts'
+import { ApiFields, filled, useShowSecret } from './new-source.tsx'
 import classes from './settings.module.css'
-import { SourceFailures } from './source-failures.tsx'
-import { addressOf, sentBy, sourceQuery, sourcesQuery } from './source-queries.ts'
-import { SourceRecordings } from './source-recordings.tsx'
-import { SourceSecret } from './source-secret.tsx'
-import { SourceState } from './source-state.tsx'
-import { answersLookUps, sourceSteps, sourceTemplates } from './source-steps.ts'
+import {
+  addressOf,
+  answersLookUps,
+  sentBy,
+  sourceSteps,
+  sourceTemplates,
+  useSource,
+  watchingMs,
+} from './sources.ts'
 
 const route = getRouteApi('/p/$project/settings/integrations/sources/$source')
 
+interface SourceProps {
+  source: SourceRecord
+}
+
 /** One source: how to set up its platform, what has come from it, and what could not be read. */
 export function SourceView() {
-  const { project, source: id } = route.useParams()
-  const { data, error, refetch } = useQuery(sourceQuery(project, id))
-  const [isDeleting, setDeleting] = useState(false)
-  if (error && !data)
-    return <Problem error={error} title="The source could not be loaded" onRetry={() => void refetch()} />
+  const source = useSource(route.useParams().source)
+  const remove = useRemoval()
+  const { data } = source
   return (
-    <>
-      <PageHeader
-        title={data?.name ?? 'Source'}
-        description={
-          <PageLink to="/p/$project/settings/integrations" params={{ project }}>
-            All integrations
-          </PageLink>
-        }
-        action={
-          <Button
-            variant="default"
-            leftSection={<IconTrash size={16} />}
-            onClick={() => setDeleting(true)}
-            disabled={!data}
-          >
-            Delete
-          </Button>
-        }
-      />
-      {data ? <Connected source={data} project={project} /> : <Skeleton height={240} />}
-      {data && (
-        <DeleteDialog
-          source={data}
-          project={project}
-          opened={isDeleting}
-          onClose={() => setDeleting(false)}
-        />
-      )}
-    </>
-  )
-}
-
-function Connected({ source, project }: { source: SourceRecord; project: string }) {
-  const { platform } = source
-  const template = sourceTemplates[platform]
-  return (
-    <Stack gap="lg" maw={720}>
-      <Panel title="Events" aside={<SourceState source={source} />}>
-        <Arrived source={source} project={project} />
-      </Panel>
-      <SourceFailures source={source} project={project} />
-      <Panel title={`Set up ${setUpOf(platform).label}`}>
-        <div className="cb-stack">
-          <div>
-            <p className={classes.label}>{setUpOf(platform).variable ? 'Variable' : 'Address'}</p>
-            <CodeBlock code={addressOf(source)} label="Copy" />
-          </div>
-          <SourceSecret source={source} project={project} />
-          <ol className={classes.sourceSteps}>
-            {sourceSteps[platform].map((step) => (
-              <li key={step}>{step}</li>
-            ))}
-          </ol>
-          {template !== undefined && <CodeBlock code={template} label="Copy template" />}
-          <Anchor href={`/docs/guide/sources#${platform}`}>{setUpOf(platform).label} in the guide</Anchor>
-        </div>
-      </Panel>
-      {setUpOf(platform).apiKeyName !== undefined && <SourceRecordings source={source} project={project} />}
-      <LookUps platform={platform} project={project} />
-    </Stack>
-  )
-}
-
-/** How the agents of the platform search the knowledge during a call. */
-function LookUps({ platform, project }: { platform: PlatformName; project: string }) {
-  const { label } = setUpOf(platform)
-  if (answersLookUps.includes(platform)) {
-    return (
-      <Panel title="Knowledge during a call">
-        <p className="cb-dimmed">
-          {label} can search at the same address. A tool with the parameter query gets passages from this
-          project’s knowledge.
-        </p>
-      </Panel>
-    )
-  }
-  return (
-    <Panel title="Knowledge during a call">
-      <div className="cb-stack">
-        <p className="cb-dimmed">
-          Give your {label} agents a tool that gets passages from this project’s knowledge.
-        </p>
-        <PageLink
-          to="/p/$project/settings/integrations/$integration"
-          params={{ project, integration: 'tools' }}
+    <Page
+      title={data?.name ?? 'Source'}
+      description={<PageLink {...to.integrations}>All integrations</PageLink>}
+      action={
+        <Button
+          variant="default"
+          leftSection={<IconTrash size={16} />}
+          onClick={() => data && remove(data)}
+          disabled={!data}
         >
-          Set up the tool
-        </PageLink>
-      </div>
-    </Panel>
+          Delete
+        </Button>
+      }
+    >
+      <Loaded query={source} what="The source">
+        {(record) => (
+          <Stack gap="lg" maw={720}>
+            <Panel title="Events" aside={<SourceState source={record} />}>
+              <Arrived source={record} />
+            </Panel>
+            <Failures source={record} />
+            <SetUp source={record} />
+            {setUpOf(record.platform).apiKeyName !== undefined && <Recordings source={record} />}
+            <LookUps source={record} />
+          </Stack>
+        )}
+      </Loaded>
+    </Page>
   )
 }
 
-function Arrived({ source, project }: { source: SourceRecord; project: string }) {
-  const { platform, events, lastEventAt, hasSecret } = source
+/** Asks before a source is deleted. */
+function useRemoval() {
+  const { of } = useProject()
+  const ask = useConfirm()
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  return ({ id, name, platform }: SourceRecord) =>
+    ask({
+      title: `Delete ${name}?`,
+      verb: 'Delete source',
+      text: `Callbook will refuse what ${setUpOf(platform).label} sends to this source. The source, its secret and its failed events are deleted for good. Its calls stay.`,
+      send: () => of.sources({ id }).delete(),
+      says: `${name} deleted.`,
+      done: async () => {
+        await navigate(to.integrations)
+        queryClient.removeQueries({ queryKey: pathOf(of.sources({ id })) })
+        await queryClient.invalidateQueries({ queryKey: pathOf(of.sources) })
+      },
+    })
+}
+
+/** When the last event came, or what the source is waiting for. */
+export function SourceState({ source: { platform, lastEventAt, hasSecret } }: SourceProps) {
+  if (lastEventAt) return <Instant at={lastEventAt} />
+  if (!hasSecret)
+    return (
+      <StatusBadge tone="warning" icon={<IconKey size={12} />}>
+        Needs a secret
+      </StatusBadge>
+    )
+  return (
+    <StatusBadge tone="neutral" icon={<IconClock size={12} />}>
+      Waiting for the first {sentBy(platform)}
+    </StatusBadge>
+  )
+}
+
+function Arrived({ source: { platform, events, lastEventAt, hasSecret } }: SourceProps) {
   const [{ label }, sent] = [setUpOf(platform), sentBy(platform)]
-  if (!lastEventAt) {
+  if (!lastEventAt)
     return (
       <p className="cb-dimmed" role="status">
         {hasSecret
@@ -136,46 +123,234 @@ function Arrived({ source, project }: { source: SourceRecord; project: string })
           : `Save the secret from ${label} first. Until then, the source refuses every ${sent}.`}
       </p>
     )
-  }
   return (
     <Group justify="space-between" role="status">
       <span>{counted(events, 'event')}</span>
-      <PageLink to="/p/$project/calls" params={{ project }} search={{ source: platform }}>
+      <PageLink {...to.calls} search={{ source: platform }}>
         Calls from {label}
       </PageLink>
     </Group>
   )
 }
 
-interface DeleteDialogProps {
-  source: SourceRecord
-  project: string
-  opened: boolean
-  onClose: () => void
+/** The events of the last week that could not be read, each with the field at fault; nothing while there are none. */
+function Failures({ source: { id } }: SourceProps) {
+  const { of } = useProject()
+  const source = of.sources({ id })
+  const { data } = useQuery({ ...read(source.failures), refetchInterval: watchingMs })
+  const again = useAct({
+    send: () => source['read-again'].post({}),
+    changes: source,
+    says: describeReading,
+  })
+  if (!data || data.data.length === 0) return null
+  const button = (
+    <Button
+      variant="default"
+      size="xs"
+      leftSection={<IconRefresh size={14} />}
+      loading={again.isPending}
+      disabled={!data.data.some(({ isKept }) => isKept)}
+      onClick={() => again.mutate()}
+    >
+      Read again
+    </Button>
+  )
+  return (
+    <Panel title="Events that could not be read" aside={button}>
+      <div className="cb-stack">
+        <p className="cb-dimmed">
+          The platform sent events that this version does not understand. Callbook keeps the parts it uses for
+          seven days, or until the call is deleted. Update Callbook, then read the events again.
+        </p>
+        {again.error && <Problem error={again.error} />}
+        <Table
+          label="Events that could not be read"
+          rows={data.data}
+          rowKey={(row) => String(data.data.indexOf(row))}
+          columns={({ cell, when }) => [
+            when('Received', ({ at }) => at, { width: '104px' }),
+            cell('Field', ({ field, message }) => (
+              <span className={classes.failure} title={`${field} ${message}`}>
+                <Mono>{field}</Mono> {message}
+              </span>
+            )),
+            cell(
+              'Call',
+              ({ callId }) =>
+                callId === null ? <span className="cb-dimmed">Unknown</span> : <Mono truncate>{callId}</Mono>,
+              { width: '184px', from: 640 },
+            ),
+          ]}
+        />
+      </div>
+    </Panel>
+  )
 }
 
-function DeleteDialog({ source: { id, name, platform }, project, opened, onClose }: DeleteDialogProps) {
-  const queryClient = useQueryClient()
-  const navigate = useNavigate()
-  const remove = async () => {
-    await unwrap(api.projects({ project }).sources({ id }).delete())
-    notifications.show({ message: `${name} deleted.` })
-    await navigate({ to: '/p/$project/settings/integrations', params: { project } })
-    queryClient.removeQueries({ queryKey: sourceQuery(project, id).queryKey })
-    await queryClient.invalidateQueries(sourcesQuery(project))
-  }
+function describeReading({ read, failed }: { read: number; failed: number }): string {
+  if (failed === 0) return read === 1 ? '1 event read.' : `All ${read} events read.`
+  const some = read === 0 ? 'No event' : `${read} of ${read + failed} events`
+  return `${some} could be read. Update Callbook, then try again.`
+}
+
+/** What the platform is told. */
+function SetUp({ source }: SourceProps) {
+  const { platform } = source
+  const { label, variable } = setUpOf(platform)
+  const template = sourceTemplates[platform]
   return (
-    <ConfirmDialog
-      opened={opened}
-      onClose={onClose}
-      title={`Delete ${name}?`}
-      confirmLabel="Delete source"
-      onConfirm={remove}
-    >
-      <p>
-        Callbook will refuse what {setUpOf(platform).label} sends to this source. The source, its secret and
-        its failed events are deleted for good. Its calls stay.
+    <Panel title={`Set up ${label}`}>
+      <div className="cb-stack">
+        <div>
+          <p className={classes.label}>{variable ? 'Variable' : 'Address'}</p>
+          <CodeBlock code={addressOf(source)} label="Copy" />
+        </div>
+        <Secret source={source} />
+        <ol className={classes.sourceSteps}>
+          {sourceSteps[platform].map((step) => (
+            <li key={step}>{step}</li>
+          ))}
+        </ol>
+        {template !== undefined && <CodeBlock code={template} label="Copy template" />}
+        <Anchor href={`/docs/guide/sources#${platform}`}>{label} in the guide</Anchor>
+      </div>
+    </Panel>
+  )
+}
+
+/** The secret of a source: to be pasted where the platform makes it, else to be replaced by a new one. */
+function Secret({ source }: SourceProps) {
+  const { platform, hasSecret } = source
+  const { secretFrom, secretName } = setUpOf(platform)
+  const [isOpen, setOpen] = useState(false)
+  if (secretFrom === 'us') return <NewSecret source={source} />
+  if (!hasSecret || isOpen) return <PasteSecret source={source} onDone={() => setOpen(false)} />
+  return (
+    <div>
+      <p className={classes.label}>Secret</p>
+      <Group justify="space-between">
+        <span className="cb-dimmed">{secretName}: stored.</span>
+        <Button variant="default" size="xs" onClick={() => setOpen(true)}>
+          Replace
+        </Button>
+      </Group>
+    </div>
+  )
+}
+
+function PasteSecret({ source: { id, platform, hasSecret }, onDone }: SourceProps & { onDone: () => void }) {
+  const source = useProject().of.sources({ id })
+  const form = useApiForm({
+    first: { secret: '' },
+    needs: ['secret'],
+    body: ({ secret }) => ({ secret: secret.trim() }),
+    send: (body) => source.rotate.post(body),
+    changes: source,
+    says: 'Secret saved.',
+    done: onDone,
+  })
+  return (
+    <ApiForm form={form} label="Save secret" {...(hasSecret && { onCancel: onDone })}>
+      <PasswordInput
+        label="Secret"
+        description={`${setUpOf(platform).secretName}.${hasSecret ? ' The previous one is accepted for another 24 hours.' : ''}`}
+        autoComplete="off"
+        maxLength={500}
+        {...form.field('secret')}
+      />
+    </ApiForm>
+  )
+}
+
+function NewSecret({ source }: SourceProps) {
+  const { of } = useProject()
+  const show = useShowSecret()
+  const { mutate, isPending, error } = useAct({
+    send: () => of.sources({ id: source.id }).rotate.post({}),
+    done: (made) => show(made, 'Save the new secret'),
+  })
+  return (
+    <div>
+      <p className={classes.label}>Secret</p>
+      <Group justify="space-between">
+        <span className="cb-dimmed">Shown once, when it was created.</span>
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<IconRefresh size={14} />}
+          loading={isPending}
+          onClick={() => mutate()}
+        >
+          Create a new secret
+        </Button>
+      </Group>
+      {error && <Problem error={error} />}
+    </div>
+  )
+}
+
+/** The API key of a source, to be saved or replaced. */
+function Recordings({ source }: SourceProps) {
+  const [isOpen, setOpen] = useState(false)
+  const { label } = setUpOf(source.platform)
+  return (
+    <Panel title="Recordings">
+      {isOpen ? (
+        <SaveApiKey source={source} onDone={() => setOpen(false)} />
+      ) : (
+        <Group justify="space-between">
+          <span className="cb-dimmed">
+            {source.hasApiKey ? `${label}’s API key: stored.` : `No API key of ${label} yet.`}
+          </span>
+          <Button variant="default" size="xs" onClick={() => setOpen(true)}>
+            {source.hasApiKey ? 'Replace' : 'Add'}
+          </Button>
+        </Group>
+      )}
+    </Panel>
+  )
+}
+
+function SaveApiKey({ source: { id, platform, options }, onDone }: SourceProps & { onDone: () => void }) {
+  const source = useProject().of.sources({ id })
+  const form = useApiForm({
+    first: { apiKey: '', host: String(options.host ?? '') },
+    needs: ['apiKey'],
+    body: (given) => ({ options: filled(given) }),
+    send: (body) => source.patch(body),
+    changes: source,
+    says: 'API key saved.',
+    done: onDone,
+  })
+  return (
+    <ApiForm form={form} label="Save API key" onCancel={onDone}>
+      <ApiFields platform={platform} apiKey={form.field('apiKey')} host={form.field('host')} />
+    </ApiForm>
+  )
+}
+
+/** How the agents of the platform search the knowledge during a call. */
+function LookUps({ source: { platform } }: SourceProps) {
+  const { id: project } = useProject()
+  const { label } = setUpOf(platform)
+  return (
+    <Panel title="Knowledge during a call">
+      <p className="cb-dimmed">
+        {answersLookUps.includes(platform) ? (
+          `${label} can search at the same address. A tool with the parameter query gets passages from this project’s knowledge.`
+        ) : (
+          <>
+            Give your {label} agents a tool that gets passages from this project’s knowledge:{' '}
+            <PageLink
+              to="/p/$project/settings/integrations/$integration"
+              params={{ project, integration: 'tools' }}
+            >
+              Set up the tool
+            </PageLink>
+          </>
+        )}
       </p>
-    </ConfirmDialog>
+    </Panel>
   )
 }

@@ -1,130 +1,32 @@
 import { Button, Group, PasswordInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { TwoFactorSetUp } from '../../../../access/people/two-factor.ts'
-import { api, unwrap } from '../../api.ts'
-import { ActionForm } from '../../components/action-form.tsx'
+import { type Answered, api, pathOf, read, unwrap } from '../../api.ts'
+import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { CodeField } from '../../components/code-field.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
-import { fieldErrors, isAboutFields } from '../../components/field-errors.ts'
 import { Mono } from '../../components/mono.tsx'
+import { Loaded } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useFocus } from '../../components/use-focus.ts'
-import { personKeys } from '../../query-keys.ts'
 import classes from './settings.module.css'
 
-const formProps = { 'aria-label': 'Two-factor sign-in', noValidate: true }
+/** The letters of a key that is typed by hand. */
+const lettersAtOnce = 4
+const formProps = { 'aria-label': 'Two-factor sign-in', autoComplete: 'on' }
 
 /** What the panel shows in place of its state. */
 type Step =
-  | { name: 'asked'; for: 'setUp' | 'codes' | 'off' }
+  | { name: 'password'; for: Purpose }
   | { name: 'app'; made: TwoFactorSetUp }
   | { name: 'codes'; backupCodes: string[] }
+type Purpose = keyof typeof purposes
 
-/** Turns the person's second factor on and off. */
-export function TwoFactorPanel() {
-  const queryClient = useQueryClient()
-  const { data, error, refetch } = useQuery({
-    queryKey: personKeys.twoFactor,
-    queryFn: ({ signal }) => unwrap(api['two-factor'].get({ fetch: { signal } })),
-  })
-  const [step, setStep] = useState<Step | null>(null)
-  const close = () => {
-    setStep(null)
-    void queryClient.invalidateQueries({ queryKey: personKeys.twoFactor })
-  }
-  const aside = data?.isOn && <StatusBadge tone="success">On</StatusBadge>
-  const show = () => {
-    if (error && !data)
-      return (
-        <Problem
-          error={error}
-          title="The two-factor setting could not be loaded"
-          onRetry={() => void refetch()}
-        />
-      )
-    if (step) return <Steps step={step} onStep={setStep} onDone={close} onCancel={close} />
-    return <State state={data} ask={(what) => setStep({ name: 'asked', for: what })} />
-  }
-  return (
-    <Panel title="Two-factor sign-in" aside={aside}>
-      {show()}
-    </Panel>
-  )
-}
-
-interface TwoFactorStepsProps {
-  onDone: () => void
-  onCancel: () => void
-  cancelLabel: string
-}
-
-/** Sets the second factor up, from the password to the backup codes. */
-export function TwoFactorSteps(props: TwoFactorStepsProps) {
-  const [step, setStep] = useState<Step>({ name: 'asked', for: 'setUp' })
-  return <Steps step={step} onStep={setStep} {...props} />
-}
-
-interface StepsProps {
-  step: Step
-  onStep: (step: Step) => void
-  onDone: () => void
-  onCancel: () => void
-  cancelLabel?: string
-}
-
-function Steps({ step, onStep, onDone, ...cancelling }: StepsProps) {
-  if (step.name === 'codes') return <BackupCodes codes={step.backupCodes} onDone={onDone} />
-  if (step.name === 'asked') return <Asked what={step.for} onStep={onStep} onDone={onDone} {...cancelling} />
-  const { made } = step
-  return (
-    <App
-      made={made}
-      onDone={() => onStep({ name: 'codes', backupCodes: made.backupCodes })}
-      {...cancelling}
-    />
-  )
-}
-
-interface StateProps {
-  /** Undefined while it loads. */
-  state: { isOn: boolean; isRequired: boolean } | undefined
-  ask: (what: 'setUp' | 'codes' | 'off') => void
-}
-
-function State({ state, ask }: StateProps) {
-  const isOn = state?.isOn
-  return (
-    <Group justify="space-between" gap="md">
-      <p className={`cb-dimmed ${classes.dangerText}`}>
-        {isOn
-          ? `After your password, sign-in asks for a code from your authenticator app or a backup code.${state?.isRequired ? ' The owner of this console requires it.' : ''}`
-          : 'When on, sign-in also asks for a code from your authenticator app.'}
-      </p>
-      {isOn ? (
-        <Group gap="xs">
-          <Button variant="default" onClick={() => ask('codes')}>
-            New backup codes
-          </Button>
-          {!state?.isRequired && (
-            <Button variant="default" onClick={() => ask('off')}>
-              Turn off
-            </Button>
-          )}
-        </Group>
-      ) : (
-        <Button variant="default" disabled={isOn === undefined} onClick={() => ask('setUp')}>
-          Set up
-        </Button>
-      )}
-    </Group>
-  )
-}
-
-const askedFor = {
+/** What the password is asked for. */
+const purposes = {
   setUp: { text: 'Enter your password to set up an authenticator app.', label: 'Continue' },
   codes: {
     text: 'Enter your password and a code to create ten new backup codes. The old ones stop working.',
@@ -136,78 +38,149 @@ const askedFor = {
   },
 }
 
-interface AskedProps extends Omit<StepsProps, 'step'> {
-  what: keyof typeof askedFor
+/** Turns the person's second factor on and off. */
+export function TwoFactorPanel() {
+  const queryClient = useQueryClient()
+  const state = useQuery(read(api['two-factor']))
+  const [step, setStep] = useState<Step | null>(null)
+  const close = () => {
+    setStep(null)
+    void queryClient.invalidateQueries({ queryKey: pathOf(api['two-factor']) })
+  }
+  return (
+    <Panel
+      title="Two-factor sign-in"
+      aside={state.data?.isOn && <StatusBadge tone="success">On</StatusBadge>}
+    >
+      {step ? (
+        <Steps step={step} onStep={setStep} onDone={close} onCancel={close} />
+      ) : (
+        <Loaded query={state} what="The two-factor setting">
+          {(data) => <State {...data} ask={(purpose) => setStep({ name: 'password', for: purpose })} />}
+        </Loaded>
+      )}
+    </Panel>
+  )
+}
+
+interface Ending {
+  onDone: () => void
+  onCancel: () => void
+  cancelLabel?: string
+}
+
+/** Sets the second factor up, from the password to the backup codes. */
+export function TwoFactorSteps(ending: Ending) {
+  const [step, setStep] = useState<Step>({ name: 'password', for: 'setUp' })
+  return <Steps step={step} onStep={setStep} {...ending} />
+}
+
+interface StepsProps extends Ending {
+  step: Step
+  onStep: (step: Step) => void
+}
+
+function Steps({ step, onStep, ...ending }: StepsProps) {
+  switch (step.name) {
+    case 'password':
+      return <PasswordStep purpose={step.for} onStep={onStep} {...ending} />
+    case 'app':
+      return <AppStep made={step.made} onStep={onStep} {...ending} />
+    case 'codes':
+      return <BackupCodes codes={step.backupCodes} onDone={ending.onDone} />
+  }
+}
+
+interface StateProps {
+  isOn: boolean
+  isRequired: boolean
+  ask: (purpose: Purpose) => void
+}
+
+function State({ isOn, isRequired, ask }: StateProps) {
+  const button = (label: string, purpose: Purpose) => (
+    <Button variant="default" onClick={() => ask(purpose)}>
+      {label}
+    </Button>
+  )
+  return (
+    <Group justify="space-between" gap="md">
+      <p className="cb-dimmed" style={{ flex: '1 1 280px' }}>
+        {isOn
+          ? `After your password, sign-in asks for a code from your authenticator app or a backup code.${isRequired ? ' The owner of this console requires it.' : ''}`
+          : 'When on, sign-in also asks for a code from your authenticator app.'}
+      </p>
+      {isOn ? (
+        <Group gap="xs">
+          {button('New backup codes', 'codes')}
+          {!isRequired && button('Turn off', 'off')}
+        </Group>
+      ) : (
+        button('Set up', 'setUp')
+      )}
+    </Group>
+  )
+}
+
+interface PasswordStepProps extends Ending {
+  purpose: Purpose
+  onStep: (step: Step) => void
 }
 
 /** Asks for the password and, if two-factor sign-in is on, a code first, then does what was chosen. */
-function Asked({ what, onStep, onDone, ...cancelling }: AskedProps) {
-  const [password, setPassword] = useState('')
-  const [code, setCode] = useState('')
-  const asksForCode = what !== 'setUp'
+function PasswordStep({ purpose, onStep, onDone, ...cancelling }: PasswordStepProps) {
+  const asksForCode = purpose !== 'setUp'
   const field = useFocus<HTMLInputElement>()
-  // What comes back goes to the panel's state alone: a cache would keep the secret.
-  const { mutate, isPending, error } = useMutation({
-    gcTime: 0,
-    mutationFn: async () => {
-      if (what === 'setUp') onStep({ name: 'app', made: await unwrap(api['two-factor'].post({ password })) })
-      else if (what === 'codes') {
-        const { backupCodes } = await unwrap(api['two-factor']['backup-codes'].post({ password, code }))
-        onStep({ name: 'codes', backupCodes })
-      } else {
-        await unwrap(api['two-factor']['turn-off'].post({ password, code }))
-        notifications.show({ message: 'Two-factor sign-in is off.' })
-        onDone()
-      }
-    },
+  const form = useApiForm({
+    first: { password: '', code: '' },
+    isReady: ({ password, code }) => password !== '' && !(asksForCode && code.trim() === ''),
+    send: async (proof): Promise<Answered<Step>> => ({ data: await perform(purpose, proof), error: null }),
+    done: (next: Step | null) => (next ? onStep(next) : onDone()),
   })
-  const { text, label } = askedFor[what]
+  const { text, label } = purposes[purpose]
   return (
-    <ActionForm
-      {...formProps}
-      isPending={isPending}
-      isReady={password !== '' && !(asksForCode && code.trim() === '')}
-      label={label}
-      onSubmit={mutate}
-      {...cancelling}
-    >
+    <ApiForm {...formProps} form={form} label={label} {...cancelling}>
       <p>{text}</p>
       <PasswordInput
         ref={field}
         label="Your password"
         autoComplete="current-password"
-        value={password}
-        onChange={(event) => setPassword(event.currentTarget.value)}
-        error={fieldErrors(error).password}
         visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
+        {...form.field('password')}
       />
-      {asksForCode && (
-        <CodeField value={code} onChange={setCode} error={fieldErrors(error).code} takesFocus={false} />
-      )}
-      {error && !isAboutFields(error, ['password', 'code']) && <Problem error={error} />}
-    </ActionForm>
+      {asksForCode && <CodeField takesFocus={false} {...form.field('code')} />}
+    </ApiForm>
   )
 }
 
-interface AppProps extends Pick<StepsProps, 'onDone' | 'onCancel' | 'cancelLabel'> {
-  made: TwoFactorSetUp
+/** @returns what follows; null for nothing */
+async function perform(purpose: Purpose, proof: { password: string; code: string }): Promise<Step | null> {
+  const factor = api['two-factor']
+  if (purpose === 'setUp')
+    return { name: 'app', made: await unwrap(factor.post({ password: proof.password })) }
+  if (purpose === 'codes') {
+    const { backupCodes } = await unwrap(factor['backup-codes'].post(proof))
+    return { name: 'codes', backupCodes }
+  }
+  await unwrap(factor['turn-off'].post(proof))
+  notifications.show({ message: 'Two-factor sign-in is off.' })
+  return null
 }
 
-function App({ made: { secret, qr }, onDone, ...cancelling }: AppProps) {
-  const [code, setCode] = useState('')
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => unwrap(api['two-factor']['turn-on'].post({ code })),
-    onSuccess: onDone,
+interface AppStepProps extends Ending {
+  made: TwoFactorSetUp
+  onStep: (step: Step) => void
+}
+
+function AppStep({ made: { secret, qr, backupCodes }, onStep, onDone: _, ...cancelling }: AppStepProps) {
+  const form = useApiForm({
+    first: { code: '' },
+    needs: ['code'],
+    send: (body) => api['two-factor']['turn-on'].post(body),
+    done: () => onStep({ name: 'codes', backupCodes }),
   })
   return (
-    <ActionForm
-      {...formProps}
-      isPending={isPending}
-      isReady={code.trim() !== ''}
-      label="Turn on"
-      onSubmit={mutate}
-      {...cancelling}
-    >
+    <ApiForm {...formProps} form={form} label="Turn on" {...cancelling}>
       <p>Scan this with your authenticator app, then enter the code that it shows.</p>
       <svg
         className={classes.qr}
@@ -221,13 +194,18 @@ function App({ made: { secret, qr }, onDone, ...cancelling }: AppProps) {
       <div>
         <p className={classes.label}>Or type this key into the app</p>
         <Group gap={4} wrap="nowrap">
-          <span className={`cb-mono ${classes.twoFactorSecret}`}>{secret}</span>
+          <span className={`cb-mono ${classes.twoFactorSecret}`}>
+            {Array.from({ length: secret.length / lettersAtOnce }, (_, at) => at * lettersAtOnce).map(
+              (from) => (
+                <span key={from}>{secret.slice(from, from + lettersAtOnce)}</span>
+              ),
+            )}
+          </span>
           <CopyButton value={secret} label="Copy key" />
         </Group>
       </div>
-      <CodeField value={code} onChange={setCode} error={fieldErrors(error).code} isAppOnly />
-      {error && !isAboutFields(error, ['code']) && <Problem error={error} />}
-    </ActionForm>
+      <CodeField isAppOnly {...form.field('code')} />
+    </ApiForm>
   )
 }
 

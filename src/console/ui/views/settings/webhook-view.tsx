@@ -30,7 +30,7 @@ export function WebhookView() {
   if (webhooks.data && !webhook) return <NotFound />
   return (
     <Page
-      title={webhook ? new URL(webhook.url).host : 'Webhook'}
+      title={webhook ? titleOf(webhook, webhooks.data?.data ?? []) : 'Webhook'}
       description={<PageLink {...to.webhooks}>All webhooks</PageLink>}
       action={webhook && <Actions webhook={webhook} />}
     >
@@ -48,6 +48,12 @@ export function WebhookView() {
       </Loaded>
     </Page>
   )
+}
+
+/** The host, with the path where another webhook has the same host. */
+function titleOf({ id, url }: WebhookRecord, all: readonly WebhookRecord[]): string {
+  const { host, pathname } = new URL(url)
+  return all.some((one) => one.id !== id && new URL(one.url).host === host) ? host + pathname : host
 }
 
 function Actions({ webhook }: { webhook: WebhookRecord }) {

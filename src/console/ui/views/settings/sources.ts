@@ -1,4 +1,41 @@
-import type { PlatformName } from '../../../../sources/catalog.ts'
+import { useQuery } from '@tanstack/react-query'
+import { type PlatformName, setUpOf } from '../../../../sources/catalog.ts'
+import type { SourceRecord } from '../../../../sources/sources.ts'
+import { read } from '../../api.ts'
+import { useProject } from '../../session.ts'
+
+/** How often to look for the first event, and for further ones. */
+const waitingMs = 2_000
+export const watchingMs = 10_000
+
+/** A source, without its secret. */
+export function useSource(id: string) {
+  const { of } = useProject()
+  return useQuery({
+    ...read(of.sources({ id })),
+    refetchInterval: ({ state }) => (state.data?.lastEventAt ? watchingMs : waitingMs),
+  })
+}
+
+/** The newest call whose details name the source, and how many there are. `isAwaited` looks for the first more often. */
+export function useLastCall(source: string, isAwaited = false) {
+  const { of } = useProject()
+  return useQuery({
+    ...read(of.calls, { source, limit: '1' }),
+    refetchInterval: ({ state }) => (isAwaited && !state.data?.data.length ? waitingMs : watchingMs),
+  })
+}
+
+/** The address that the platform sends to, or the variable that tells it. */
+export function addressOf({ id, platform }: Pick<SourceRecord, 'id' | 'platform'>): string {
+  const { variable } = setUpOf(platform)
+  return variable ? `${variable}=${location.origin}` : `${location.origin}/ingest/from/${id}`
+}
+
+/** What the platform sends: the word for one of them. */
+export function sentBy(platform: PlatformName): 'event' | 'session' {
+  return setUpOf(platform).variable ? 'session' : 'event'
+}
 
 /** How a platform is told of the address, in its own words: the same as the guide says. */
 export const sourceSteps: Record<PlatformName, readonly string[]> = {

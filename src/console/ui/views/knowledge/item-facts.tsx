@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconLoader2 } from '@tabler/icons-react'
-import type { IndexStatus as Status } from '../../../../knowledge/indexed-items.ts'
+import type { IndexStatus as Status, Writer } from '../../../../knowledge/indexed-items.ts'
 import { Instant } from '../../components/instant.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 
@@ -41,6 +41,18 @@ export function IndexStatus({ status, chunks }: IndexStatusProps) {
           'The next attempt starts now.'
         )}
       </Text>
+    </>
+  )
+}
+
+/** Who wrote an item last. */
+export function WriterName({ writer }: { writer: Writer | null }) {
+  if (writer === null) return 'the command line'
+  if (writer.name === null) return writer.isKey ? 'a deleted key' : 'a deleted person'
+  return (
+    <>
+      {writer.isKey && 'key '}
+      <bdi>{writer.name}</bdi>
     </>
   )
 }

@@ -1,0 +1,256 @@
+import { Checkbox, PasswordInput, Radio, Select, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { type PlatformName, platformNames, setUpOf } from '../../../../sources/catalog.ts'
+import type { MadeSource } from '../../../../sources/sources.ts'
+import { read, unwrap } from '../../api.ts'
+import { ApiForm, type FieldProps, useApiForm } from '../../components/api-form.tsx'
+import cards from '../../components/choice-cards.module.css'
+import { CodeBlock } from '../../components/code-block.tsx'
+import { useShow } from '../../components/dialogs.tsx'
+import { ShownOnce } from '../../components/shown-once.tsx'
+import { to } from '../../components/to.ts'
+import { useProject } from '../../session.ts'
+import classes from './settings.module.css'
+import { addressOf } from './sources.ts'
+
+/** What no event of a platform says, and what is kept only if people ask for it. */
+const options = {
+  apiKey: {
+    label: 'API key',
+    description: 'LIVEKIT_API_KEY of the agents. Their secret comes next.',
+  },
+  host: { label: 'API host', description: '' },
+  direction: {
+    label: 'Direction',
+    description: 'The platform’s events do not say who called. Inbound by default.',
+  },
+  summaryInsight: {
+    label: 'Summary insight',
+    description: 'The ID of the insight that holds the call’s summary, if you have one.',
+  },
+  metadata: {
+    label: 'Keep your own metadata',
+    description: 'Metadata or variables that you attach to a call become its metadata. Off by default.',
+  },
+}
+const optionNames = Object.keys(options) as (keyof typeof options)[]
+const noOptions = { apiKey: '', host: '', direction: '', summaryInsight: '', metadata: '' }
+
+/** Opens the dialog that adds a source. A secret that we make is shown once, and only a dialog holds it. */
+export function useNewSource() {
+  const show = useShow()
+  return () => show({ title: 'Add source', size: 560, content: (close) => <NewSource onCancel={close} /> })
+}
+
+function NewSource({ onCancel }: { onCancel: () => void }) {
+  const { of } = useProject()
+  const navigate = useNavigate()
+  const showSecret = useShowSecret()
+  const form = useApiForm({
+    first: { platform: 'vapi' as PlatformName, name: '', keeps: false, ...noOptions },
+    body: ({ platform, name, keeps, ...given }) => ({
+      platform,
+      ...(name.trim() && { name: name.trim() }),
+      options: filled(given),
+      keeps,
+    }),
+    send: async ({ keeps, ...source }) => {
+      if (keeps) await unwrap(of.settings.put({ recordings: 'keep' }))
+      return await of.sources.post(source)
+    },
+    changes: [of.sources, of.settings],
+    done: (made) => {
+      const open = () => void navigate({ ...to.source(made.id), ignoreBlocker: true })
+      if (made.secret) showSecret(made, `Connect ${setUpOf(made.platform).label}`, open)
+      else {
+        onCancel()
+        open()
+      }
+    },
+  })
+  const { platform, keeps } = form.values
+  const { label, options: choices, apiKeyName } = setUpOf(platform)
+  return (
+    <ApiForm form={form} label={`Add ${label}`} onCancel={onCancel}>
+      <Platforms value={platform} onChange={(chosen) => form.set({ platform: chosen, ...noOptions })} />
+      <TextInput
+        label="Name"
+        description="Tells this source apart from others on the same platform."
+        placeholder={label}
+        maxLength={200}
+        {...form.field('name')}
+      />
+      {optionNames.map(
+        (name) =>
+          Object.hasOwn(choices, name) && (
+            <OptionField key={name} {...options[name]} choices={choices[name] ?? []} {...form.field(name)} />
+          ),
+      )}
+      {apiKeyName !== undefined && (
+        <KeepRecordings isChosen={keeps} onChoose={(chosen) => form.set({ keeps: chosen })}>
+          <ApiFields platform={platform} apiKey={form.field('apiKey')} host={form.field('host')} />
+        </KeepRecordings>
+      )}
+    </ApiForm>
+  )
+}
+
+/** The options that were filled in. */
+export function filled(given: Readonly<Record<string, string>>): Record<string, string> {
+  const pairs = Object.entries(given).map(([name, value]) => [name, value.trim()] as const)
+  return Object.fromEntries(pairs.filter(([, value]) => value !== ''))
+}
+
+function Platforms({ value, onChange }: FieldProps<PlatformName>) {
+  const choose = (chosen: string) => {
+    const platform = platformNames.find((name) => name === chosen)
+    if (platform) onChange(platform)
+  }
+  return (
+    <Radio.Group label="Platform" value={value} onChange={choose}>
+      <div className={`${cards.choices} ${classes.platforms}`}>
+        {platformNames.map((name) => (
+          <Radio.Card
+            key={name}
+            value={name}
+            className={cards.choice}
+            data-autofocus={name === value || undefined}
+          >
+            <Radio.Indicator size="xs" />
+            <span>
+              <strong>{setUpOf(name).label}</strong>
+              <span className="cb-dimmed">
+                {setUpOf(name).isLive ? 'During and after' : 'After the call'}
+              </span>
+            </span>
+          </Radio.Card>
+        ))}
+      </div>
+    </Radio.Group>
+  )
+}
+
+/** What an input of a form is given, which tells it by an event or the value. */
+interface TextField extends FieldProps<string> {
+  onChange: (next: unknown) => void
+}
+
+interface OptionFieldProps extends TextField {
+  label: string
+  description: string
+  /** Any text without one. */
+  choices: readonly string[]
+}
+
+function OptionField({ choices, ...field }: OptionFieldProps) {
+  const [only, ...others] = choices
+  if (only === undefined) return <TextInput {...field} maxLength={200} />
+  const { value, onChange, ...texts } = field
+  if (others.length === 0)
+    return (
+      <Checkbox
+        {...texts}
+        checked={value === only}
+        onChange={(event) => onChange(event.currentTarget.checked ? only : '')}
+      />
+    )
+  return (
+    <Select
+      {...texts}
+      data={[...choices]}
+      value={value || null}
+      onChange={(next) => onChange(next ?? '')}
+      clearable
+    />
+  )
+}
+
+interface KeepRecordingsProps {
+  isChosen: boolean
+  onChoose: (isChosen: boolean) => void
+  /** What is asked for if the project keeps recordings. */
+  children: ReactNode
+}
+
+/** Whether the project keeps recordings; a choice only while it does not. */
+function KeepRecordings({ isChosen, onChoose, children }: KeepRecordingsProps) {
+  const { data } = useQuery(read(useProject().of.settings))
+  const isKept = data?.recordings === 'keep'
+  return (
+    <>
+      <Checkbox
+        label="Keep recordings"
+        description={
+          isKept
+            ? 'This project keeps them already.'
+            : 'Callbook fetches the recordings of this project’s calls from their platforms. Off by default.'
+        }
+        checked={isKept || isChosen}
+        disabled={isKept}
+        onChange={(event) => onChoose(event.currentTarget.checked)}
+      />
+      {(isKept || isChosen) && children}
+    </>
+  )
+}
+
+interface ApiFieldsProps {
+  platform: PlatformName
+  apiKey: TextField
+  host: TextField
+}
+
+/** The key that opens the platform's API, and where that is. */
+export function ApiFields({ platform, apiKey, host }: ApiFieldsProps) {
+  const { label, apiKeyName } = setUpOf(platform)
+  return (
+    <>
+      <PasswordInput
+        label="API key"
+        description={`${apiKeyName}. Opens recordings that ${label}’s events do not. It is never shown again.`}
+        autoComplete="off"
+        maxLength={500}
+        {...apiKey}
+      />
+      <TextInput
+        label="API host"
+        description={`Only if your ${label} account has a host of its own, as in another region.`}
+        autoComplete="off"
+        maxLength={200}
+        {...host}
+      />
+    </>
+  )
+}
+
+/** Shows the address of a source and its new secret, this once. */
+export function useShowSecret() {
+  const show = useShow()
+  return (source: MadeSource, title: string, onStored?: () => void) => {
+    const { label, secretName } = setUpOf(source.platform)
+    show({
+      title,
+      size: 600,
+      isLocked: true,
+      content: (close) => (
+        <ShownOnce
+          what="secret"
+          text={source.secret ?? ''}
+          warning={`This is the only time the secret is shown. Give it to ${label}: ${secretName.toLowerCase()}.`}
+          before={
+            <div>
+              <p className={classes.label}>Address</p>
+              <CodeBlock code={addressOf(source)} label="Copy address" />
+            </div>
+          }
+          onStored={() => {
+            close()
+            onStored?.()
+          }}
+        />
+      ),
+    })
+  }
+}
