@@ -93,7 +93,7 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   // What the overview, the list of calls and the call's page have in common, and some of it other lists and privacy, too.
   {
     name: 'calls',
-    test: /ui\/views\/(calls\/(call-filters|call-line|date-ranges|evaluation|filter-(fields|forms|labels)|pill|review-queries|use-keys)|callers\/(caller-link|use-open-caller)|charts\/metrics-query|analysis\/analysis-queries|overview\/scale)\.tsx?$/,
+    test: /ui\/views\/(calls\/(call-filters|call-line|date-ranges|evaluation|filter-(fields|forms|labels)|pill|review-queries|use-keys)|callers\/(caller-link|use-open-caller)|charts\/(chart|chart-queries|scale)|analysis\/analysis-queries)\.tsx?$/,
   },
   {
     name: (id, modules) => (folderOfViews(id, modules) ? null : 'shared'),

@@ -64,24 +64,24 @@ export const periods = [
   { days: 30, before: '2025-05-02', from: '2025-06-01', to: '2025-07-01' },
 ]
 
-/** What each card of the overview asks for, as in src/console/ui/views/overview/overview-queries.ts. */
+/** What each part of the overview asks for, as in src/console/ui/views/overview. */
 export function cardsOf({ before, from, to }: (typeof periods)[number]): Record<string, string[]> {
   const at = (day: string) => `${day}T00:00:00.000Z`
   const now = `from=${at(from)}&to=${at(to)}`
   const earlier = `from=${at(before)}&to=${at(from)}`
-  const days = `by=day&timeZone=Europe/Berlin&${now}`
-  const trend = (of: string) =>
-    [`${of}&${days}`, `${of}&${now}`, `${of}&${earlier}`].map((q) => `metrics?of=${q}`)
-  const evaluations = ['', '&evaluation=success', '&evaluation=fail', '&evaluation=none']
+  const compared = (of: string) => [now, earlier].map((period) => `metrics?of=${of}&${period}`)
+  const chart = (...queries: string[]) =>
+    queries.map((query) => `metrics?${query}&timeZone=Europe/Berlin&${now}`)
+  const trend = (of: string) => [...chart(`of=${of}&by=day`), ...compared(of)]
   return {
-    figures: [`overview/figures?before=${at(before)}&${now}`],
-    'calls per day': evaluations.map((filter) => `metrics?${days}${filter}`),
-    durations: [`overview/durations?${now}`],
-    'end reasons': [`overview/end-reasons?${now}`],
+    figures: ['calls', 'success', 'duration&show=p50', 'isEngaged'].flatMap(compared),
+    'calls per day': chart('by=day', 'by=day,evaluation'),
+    durations: chart('by=duration'),
+    'end reasons': chart('by=endedReason'),
     cost: trend('costUsd&show=sum'),
     latency: trend('latencyMs&show=p95'),
-    'criteria, each': [now, earlier].map((period) => `metrics?of=criterion.greeting&show=share&${period}`),
-    origins: [`overview/origins?${now}`],
+    'criteria, each': compared('criterion.greeting&show=share'),
+    failures: chart('of=success&by=agentId', 'of=success&by=source'),
     'failed calls': [`calls?evaluation=fail&${now}&limit=5`],
     'live calls': ['calls?status=live&limit=5'],
     knowledge: ['overview/knowledge'],

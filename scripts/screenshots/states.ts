@@ -100,14 +100,18 @@ const overview: ConsoleState[] = [
   state('overview', 'overview'),
   state('chart', 'overview/chart?of=success&show=failed&by=agentId&date=last-30-days'),
   state(
-    'chart-keep',
+    'chart-save',
     'overview/chart?of=success&show=failed&by=agentId&date=last-7-days',
-    click(/Keep chart/),
+    click(/Save chart/),
   ),
   state('chart-of-hours', 'overview/chart?of=calls&by=hour&date=last-7-days'),
   state('chart-of-days', 'overview/chart?of=latencyMs&show=p95&by=day&date=last-30-days'),
+  state('chart-stacked', 'overview/chart?by=agentId,evaluation&date=last-30-days'),
+  state('chart-heat', 'overview/chart?by=weekday,hourOfDay&date=last-90-days'),
   repeat('overview-period', 'overview', click(/Custom/)),
-  repeat('overview-error', 'overview', see('Try again'), { before: failing(/metrics|overview\/figures/) }),
+  state('overview-day', 'overview?date=yesterday'),
+  state('overview-arrange', 'overview', click(/Arrange/)),
+  repeat('overview-error', 'overview', see('Try again'), { before: failing(/metrics/) }),
   state('first-steps', '/p/:empty/overview'),
 ]
 

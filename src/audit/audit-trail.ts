@@ -8,13 +8,17 @@ import { invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import type { Log } from '../observability/log.ts'
 import { csvLine } from '../text/csv.ts'
-import type { AuditAction } from './actions.ts'
+import { type AuditAction, targetKinds } from './actions.ts'
 import { type AuditLink, findTargets } from './targets.ts'
 
 /** How long entries are kept. */
 const keptDays = 400
 const dayMs = 86_400_000
 const entriesPerSliceMax = 200
+/** Of one run, an entry follows the one before it within this time. */
+const runGapMs = 3_600_000
+/** How many pages are read for one of runs. */
+const pagesOfRunsMax = 20
 
 /** An event as people read it. */
 export interface AuditRow {
@@ -48,10 +52,22 @@ interface Unnamed {
 /** The service itself. */
 export const byService: Unnamed = { kind: 'service' }
 
-interface AuditRows {
-  data: AuditRow[]
+/** What a machine did to calls, one after the other; or any other entry alone. */
+export interface AuditRun extends AuditRow {
+  entries: number
+  /** When the first of them was; the entry itself is the last one. */
+  since: string
+}
+
+interface AuditRows<Row = AuditRow> {
+  data: Row[]
   /** Null on the last page. */
   nextCursor: string | null
+}
+
+interface PageOptions {
+  limit: number
+  cursor?: string | undefined
 }
 
 export interface AuditEvent {
@@ -183,7 +199,7 @@ export class AuditTrail {
    */
   async list(
     projectId: number,
-    { limit, cursor }: { limit: number; cursor?: string | undefined },
+    { limit, cursor }: PageOptions,
     filter: AuditFilter = {},
   ): Promise<AuditRows> {
     const { read, readForConsole } = this.#options.store(projectId)
@@ -214,6 +230,32 @@ export class AuditTrail {
     return { data, nextCursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
   }
 
+  /** The same in runs, unless all is about one record. A run that is longer than some thousand entries goes on on the next page. */
+  async listRuns(
+    projectId: number,
+    { limit, cursor }: PageOptions,
+    filter: AuditFilter = {},
+  ): Promise<AuditRows<AuditRun>> {
+    const data: AuditRun[] = []
+    let last = cursor
+    for (let pages = 0; pages < pagesOfRunsMax; pages++) {
+      const page = await this.list(projectId, { limit: entriesPerSliceMax, cursor: last }, filter)
+      for (const row of page.data) {
+        const run = data.at(-1)
+        if (run && filter.target === undefined && isOfRun(row, run)) {
+          run.entries++
+          run.since = row.at
+        } else {
+          if (data.length === limit) return { data, nextCursor: last ?? null }
+          data.push({ ...row, entries: 1, since: row.at })
+        }
+        last = row.id
+      }
+      if (page.nextCursor === null) return { data, nextCursor: null }
+    }
+    return { data, nextCursor: last ?? null }
+  }
+
   /** The entries as CSV, newest first, some at a time. */
   async *csv(projectId: number, filter: AuditFilter): AsyncGenerator<string> {
     yield csvLine(csvColumns)
@@ -235,6 +277,18 @@ export class AuditTrail {
       select ${projectId}, ${nextNumber(projectId, id)}, ${this.#options.now()}, ${kind}, ${id}, ${name}, ${action},
         ${target}, ${targetRef}, ${by?.address ?? null}`
   }
+}
+
+/** Whether a key or the service did the same to another call shortly before. */
+function isOfRun({ action, actorKind, actorId, at }: AuditRow, run: AuditRun): boolean {
+  return (
+    (actorKind === 'key' || actorKind === 'service') &&
+    targetKinds[action] === 'call' &&
+    action === run.action &&
+    actorKind === run.actorKind &&
+    actorId === run.actorId &&
+    Date.parse(run.since) - Date.parse(at) <= runGapMs
+  )
 }
 
 /** Also correct for several rows that one statement inserts. */

@@ -75,6 +75,10 @@ export function takesSeveral(name: string): boolean {
 
 /** The text that filters by value and label take for none. */
 export const noValue = 'none'
+
+/** Seconds at which a group of durations begins, after the first one, which begins at 0. */
+export const durationBounds = [10, 30, 60, 120, 180, 300, 600, 1_200, 1_800]
+
 /** Prefix of the name of a member of `callAnalysis`. */
 export const analysisPrefix = 'analysis.'
 /** Prefix of the id of a criterion of the project's rubric. */

@@ -12,7 +12,6 @@ import { Callers } from './keeping/callers.ts'
 import { Holds } from './keeping/holds.ts'
 import { Retention } from './keeping/retention.ts'
 import { Silence } from './keeping/silence.ts'
-import { Overview } from './reading/overview.ts'
 import { openTextMatcher } from './reading/text-matcher.ts'
 import { CallSets } from './review/call-sets.ts'
 import { Reviews } from './review/reviews.ts'
@@ -52,7 +51,6 @@ export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
     callSets,
     figures,
     windowFigures,
-    overview: new Overview(core, { figures }),
     silence: new Silence(core, { ingest }),
     retention: new Retention(core, { holds, deletion, erasure }),
   }

@@ -4,7 +4,6 @@ import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
 import type { Figures } from '../calls/figures/figures.ts'
 import type { Callers } from '../calls/keeping/callers.ts'
-import type { Overview } from '../calls/reading/overview.ts'
 import type { CallSets } from '../calls/review/call-sets.ts'
 import type { Reviews } from '../calls/review/reviews.ts'
 import { FoundCalls, NewSet, ReviewChange, ReviewsChange, UndoneChange } from '../calls/review/schemas.ts'
@@ -15,20 +14,9 @@ import type { ResponseBuffers } from '../http/response-buffers.ts'
 import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { ErasureRequests } from '../privacy/erasure-requests.ts'
 import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
-import { bodyOf } from '../validation.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
-import {
-  ArrangedViews,
-  CallsToDelete,
-  ComparedPeriod,
-  NewName,
-  NewView,
-  NumberToFind,
-  Period,
-} from './schemas.ts'
+import { ArrangedViews, CallsToDelete, NewName, NewView, NumberToFind } from './schemas.ts'
 import type { Views } from './views.ts'
-
-const period = { query: bodyOf(Period) }
 
 export interface CallParts {
   calls: Calls
@@ -37,7 +25,6 @@ export interface CallParts {
   callSets: CallSets
   erasureRequests: ErasureRequests
   fetchQueue: FetchQueue
-  overview: Overview
   figures: Figures
   knowledge: Knowledge
   buffers: ResponseBuffers
@@ -50,7 +37,6 @@ export function callRoutes({
   callers,
   reviews,
   fetchQueue,
-  overview,
   figures,
   knowledge,
   buffers,
@@ -119,16 +105,6 @@ export function callRoutes({
       .get('/metrics', ({ member, request }) =>
         figures.readBox(member.projectId, readParameters(request.url)),
       )
-      .get('/overview/figures', ({ member, query }) => overview.figures(member.projectId, query), {
-        query: bodyOf(ComparedPeriod),
-      })
-      .get('/overview/durations', ({ member, query }) => overview.durations(member.projectId, query), period)
-      .get(
-        '/overview/end-reasons',
-        ({ member, query }) => overview.endReasons(member.projectId, query),
-        period,
-      )
-      .get('/overview/origins', ({ member, query }) => overview.origins(member.projectId, query), period)
       .get('/overview/knowledge', ({ member }) => knowledge.figures(member.projectId))
   )
 }
@@ -172,7 +148,7 @@ export function callSetRoutes({
 /** /console/api/projects/:project/views: saved filters of the list of calls, and kept charts. */
 export function viewRoutes(views: Views) {
   return consoleRoutes('/console/api/projects/:project/views')
-    .get('', async ({ member, person }) => ({ data: await views.list(member, person.personId) }))
+    .get('', ({ member, person }) => views.list(member, person.personId))
     .post('', ({ member, person, body }) => views.create(member, person.personId, body), jsonBody(NewView))
     .put(
       '/order',

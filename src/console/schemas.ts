@@ -121,16 +121,19 @@ export const NewView = Type.Object({
 })
 export type NewView = Static<typeof NewView>
 
-/** The ids of a person's views in order, and of the one that the list of calls begins with. */
-export const ArrangedViews = Type.Object({
-  order: Type.Array(Text(100), { maxItems: 1_000 }),
-  first: Type.Unsafe<string | null>({ type: 'string', maxLength: 100, nullable: true }),
-})
-export type ArrangedViews = Static<typeof ArrangedViews>
+const Ids = Type.Array(Text(100), { maxItems: 1_000 })
 
-export const Period = Type.Object({ from: Text(40), to: Text(40) })
-/** `before`: where the period to compare with begins. It ends where the other one begins. */
-export const ComparedPeriod = Type.Object({ from: Text(40), to: Text(40), before: Text(40) })
+/** How a person arranges views: what is left out stays. */
+export const ArrangedViews = Type.Partial(
+  Type.Object({
+    /** The ids of the views of the list of calls in order, and of the one that it begins with. */
+    order: Ids,
+    first: Type.Unsafe<string | null>({ type: 'string', maxLength: 100, nullable: true }),
+    /** The ids of the charts of the overview in order, and of those that are not shown. */
+    overview: Type.Object({ order: Ids, hidden: Ids }),
+  }),
+)
+export type ArrangedViews = Static<typeof ArrangedViews>
 
 /** Entries of the audit trail: `who` is the id of a person or a key, or `commandLine`, `service` or `stranger`; `call` the id of a call. */
 export const AuditRequest = Type.Object({

@@ -277,7 +277,7 @@ function auditRoutes({ audit, recordHash }: SettingsParts) {
     .get(
       '',
       ({ member: { projectId }, query }) =>
-        audit.list(
+        audit.listRuns(
           projectId,
           { ...query, limit: limitOf(query.limit) },
           filterOf(projectId, query, recordHash),

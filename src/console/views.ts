@@ -11,7 +11,7 @@ import type { ArrangedViews, NewView } from './schemas.ts'
 const viewsMax = 100
 
 /** Filters of the list of calls, or a chart, kept under a name. */
-type View = Awaited<ReturnType<Views['list']>>[number]
+type View = Awaited<ReturnType<Views['list']>>['data'][number]
 
 /** The views and charts that people keep of a project's calls: for themselves, or, unless they are viewers, for everybody in it. */
 export class Views {
@@ -21,22 +21,26 @@ export class Views {
     this.#core = core
   }
 
-  /** The views that the person sees: as they have arranged them, then the others by name. */
+  /** The views that the person sees, as they have arranged them, then the others by name; and how they arrange the overview. */
   async list(member: Membership, personId: string) {
     const { projectId, role } = member
+    const [own] = await this.#core.read
+      .select({ views: members.views })
+      .from(members)
+      .where(and(eq(members.projectId, projectId), eq(members.personId, personId)))
+    const first = own?.views?.first
     const rows = await this.#core.read
-      .select({ ...getTableColumns(callViews), first: sql<string | null>`${members.views} ->> '$.first'` })
+      .select(getTableColumns(callViews))
       .from(callViews)
-      .leftJoin(members, and(eq(members.projectId, projectId), eq(members.personId, personId)))
       .where(
         and(eq(callViews.projectId, projectId), or(callViews.isShared, eq(callViews.personId, personId))),
       )
       .orderBy(
-        sql`(select key from json_each(${members.views}, '$.order') where value = ${callViews.id}) nulls last`,
+        sql`(select key from json_each(${JSON.stringify(own?.views?.order ?? [])}) where value = ${callViews.id}) nulls last`,
         asc(sql`lower(${callViews.name})`),
         asc(callViews.id),
       )
-    return rows.map(({ id, name, page, query, isShared, personId: keptBy, first }) => ({
+    const data = rows.map(({ id, name, page, query, isShared, personId: keptBy }) => ({
       id,
       name,
       page,
@@ -48,6 +52,7 @@ export class Views {
       /** Whether the person who asks may rename and delete it. */
       canChange: role === 'owner' || (keptBy === personId && (!isShared || mayDo('change', member))),
     }))
+    return { data, overview: own?.views?.overview ?? { order: [], hidden: [] } }
   }
 
   /** @throws invalid_request for a bad name; forbidden when the person keeps too many, and for a viewer's shared view */
@@ -86,11 +91,11 @@ export class Views {
     throw noView()
   }
 
-  /** How the person's views are arranged from now on. Ids of views that they do not see do no harm. */
+  /** How the person's views are arranged from now on; what is left out stays. Ids of views that they do not see do no harm. */
   async arrange({ projectId }: Membership, personId: string, views: ArrangedViews): Promise<ArrangedViews> {
     await this.#core.write
       .update(members)
-      .set({ views })
+      .set({ views: sql`json_patch(coalesce(${members.views}, '{}'), ${JSON.stringify(views)})` })
       .where(and(eq(members.projectId, projectId), eq(members.personId, personId)))
     return views
   }

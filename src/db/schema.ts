@@ -1089,8 +1089,12 @@ export const members = sqliteTable(
     /** What the role would be without the person's groups at the sign-in provider; null if they do not raise it. */
     withoutGroups: text('without_groups', { enum: ['owner', 'member', 'viewer', 'none'] }),
     createdAt: integer('created_at').notNull(),
-    /** How the person has arranged the views: their ids in order, and the one that the list of calls begins with. */
-    views: text({ mode: 'json' }).$type<{ order: string[]; first: string | null }>(),
+    /** How the person has arranged the views: their ids in order, the one that the list of calls begins with, and the overview. */
+    views: text({ mode: 'json' }).$type<{
+      order?: string[]
+      first?: string | null
+      overview?: { order: string[]; hidden: string[] }
+    }>(),
   },
   (table) => [
     primaryKey({ columns: [table.projectId, table.personId] }),

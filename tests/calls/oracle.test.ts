@@ -305,6 +305,8 @@ const keysOf = {
   month: ({ call }, zone) => [dayIn(zone, call.createdAt).slice(0, 7)],
   hourOfDay: ({ call }, zone) => [hourIn(zone, call.createdAt)],
   weekday: ({ call }, zone) => [String(weekdayOf(dayIn(zone, call.createdAt)))],
+  duration: ({ call: { status, duration } }) =>
+    status === 'completed' ? [String(lengths.findLast((from) => from <= duration))] : [],
   agentId: ({ details: { agent, timeline } }) =>
     orNone([agent?.id, ...timeline.map(({ agentId }) => agentId)]),
   agentVersion: ({ details }) => orNone([details.agent?.version]),
@@ -341,6 +343,7 @@ const hours = new Map(
 const hourIn = (zone: string, at: string) => hours.get(zone)?.format(new Date(at)) ?? ''
 const weekdayOf = (day: string) => new Date(day).getUTCDay() || 7
 const mondayOf = (day: string) => iso(Date.parse(day) - (weekdayOf(day) - 1) * dayMs).slice(0, 10)
+const lengths = [0, 10, 30, 60, 120, 180, 300, 600, 1_200, 1_800]
 const textsOf = (value: unknown) => (value === undefined ? [] : [String(value)])
 const orNone = (values: readonly (string | null | undefined)[]) => {
   const own = new Set(values.filter((value) => value !== null && value !== undefined))
@@ -431,7 +434,8 @@ function groupsOf(found: readonly OracleCall[], by: readonly string[], zone: str
     for (const [at, one] of by.entries()) {
       const [key, other] = [a.keys[at] ?? '', b.keys[at] ?? '']
       if (key === other) continue
-      const isInOrder = ofTime.includes(one) || one === 'hourOfDay' || one === 'weekday'
+      const isInOrder = [...ofTime, 'hourOfDay', 'weekday', 'duration'].includes(one)
+      if (one === 'duration') return Number(key) - Number(other)
       return (isInOrder ? 0 : size(at, b) - size(at, a)) || (key < other ? -1 : 1)
     }
     return 0

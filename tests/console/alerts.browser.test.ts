@@ -105,12 +105,18 @@ describe('alerts, in a browser', () => {
       [
         'overview/chart?of=success&show=failed&by=agentId&agentId=desk&date=last-14-days',
         () => page.getByRole('link', { name: 'Alert me when …' }),
-        { name: 'Success share below 50%', of: 'success', filters: { agentId: ['desk'] } },
+        {
+          name: 'Failed share above 50%',
+          of: 'success',
+          show: 'share',
+          below: { alert: 0.5 },
+          filters: { agentId: ['desk'] },
+        },
       ],
       [
         'overview',
         () => card('Latency').getByRole('link', { name: 'Alert me when …' }),
-        { name: 'Latency (95th percentile) above 900 ms', of: 'latencyMs', show: 'p95', filters: {} },
+        { name: 'P95 latency above 900 ms', of: 'latencyMs', show: 'p95', filters: {} },
       ],
     ] as const
     for (const [path, link, made] of ways) {
@@ -268,7 +274,7 @@ describe('alerts, in a browser', () => {
     await page.getByRole('link', { name: 'Any call' }).click()
     await page.getByText('Calls above 0 in 1 hour.').waitFor()
     await page.getByText('Would have fired twice').waitFor()
-    await page.getByText('Tells nobody.').waitFor()
+    await page.getByText('Notifies nobody.').waitFor()
     expect(await page.getByRole('button', { name: /Save|Pause|Delete|test/ }).count()).toBe(0)
     expect(await sidewaysOverflow(page)).toEqual([])
     await open(`/p/${project.id}/settings/alerts/new`)

@@ -257,15 +257,23 @@ describe('the analysis of calls, in a browser', () => {
       await page.getByRole('option', { name: 'Ended by people' }).click()
       await page.getByText(/^2 calls, about [\d,]+ tokens at most$/).waitFor()
       expect(new URL(page.url()).searchParams.get('endedReason')).toBe('customer-ended-call')
-      await page.getByRole('button', { name: 'Analyze 2 calls' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Analyze 2 calls?' })
+      const start = async () => {
+        await page.getByRole('button', { name: 'Analyze 2 calls' }).click()
+        await dialog.getByText(/^2 calls, about [\d,]+ tokens at most$/).waitFor()
+        await dialog.getByRole('button', { name: 'Analyze 2 calls' }).click()
+      }
+      await start()
       const run = page.getByRole('table', { name: 'Runs' }).getByRole('row').nth(1)
       await run.getByText('Done').waitFor()
       await run.getByText('2 of 2').waitFor()
+      await page.getByText('All done. 2 of 2 analyzed.').waitFor()
+      expect(await page.getByRole('button', { name: 'Analyze 2 calls' }).isDisabled()).toBe(true)
       expect((await analysisOf('old-1')).state).toBe('done')
       expect((await analysisOf('other')).state).toBe('none')
       // Those that are done are skipped, unless they are asked for again.
       await page.getByRole('checkbox', { name: 'Again' }).check()
-      await page.getByRole('button', { name: 'Analyze 2 calls' }).click()
+      await start()
       await until(
         async () =>
           (await run.textContent())?.includes('2 of 2') === true &&
@@ -281,6 +289,7 @@ describe('the analysis of calls, in a browser', () => {
       try {
         await settings('?tab=past')
         await page.getByRole('button', { name: 'Analyze 1 call' }).click()
+        await page.getByRole('dialog').getByRole('button', { name: 'Analyze 1 call' }).click()
         await page.getByRole('button', { name: 'Stop the run over 1 call' }).click()
         await page.getByText('Stopped').waitFor()
       } finally {
@@ -424,9 +433,20 @@ describe('the analysis of calls, in a browser', () => {
     const disagreements = page.getByRole('table', { name: 'Disagreements' })
     expect(await disagreements.getByRole('row').count()).toBe(3)
     await page.getByRole('table', { name: 'Calls to review next' }).getByText('2 passed').waitFor()
-    await page.getByRole('link', { name: 'Open the first' }).click()
-    await criterion(page, 'Confirmed the date').waitFor()
-    expect(new URL(page.url()).pathname).toEndWith('/calls/three')
+    await page
+      .locator('section', { has: page.getByRole('heading', { name: 'Review next' }) })
+      .getByRole('button', { name: 'Review 1 call' })
+      .click()
+    await until(() => new URL(page.url()).pathname.endsWith('/calls/three'))
+    expect(new URL(page.url()).searchParams.get('set')).toStartWith('set_')
+    await page.goBack()
+    await page.getByRole('button', { name: 'Review 2 calls' }).click()
+    await until(() => new URL(page.url()).searchParams.has('set'))
+    const { data: queues } = await (await set.owner.fetch(`/projects/${project.id}/call-sets`)).json()
+    expect(queues.map(({ name, calls }: { name: string; calls: number }) => [name, calls])).toEqual([
+      ['Disagreements', 2],
+      ['Review next', 1],
+    ])
     await putRubric({ ...rubric, fields: [] })
     await settings('?tab=agreement')
     await page.getByText('Nobody has reviewed a call that this version has analyzed.').waitFor()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import type { AuditRow, AuditTrail } from '../../src/audit/audit-trail.ts'
+import { type AuditRow, type AuditRun, type AuditTrail, byService } from '../../src/audit/audit-trail.ts'
 import { createRecordHash } from '../../src/db/record-hash.ts'
 import { browserOf, cookieOf, startConsole, type TestPerson } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -9,7 +9,7 @@ import { startService, type TestProject } from '../support/service.ts'
 const service = await startService()
 const set = await startConsole(service)
 
-async function trailOf(project: TestProject, by: TestPerson = set.owner): Promise<AuditRow[]> {
+async function trailOf(project: TestProject, by: TestPerson = set.owner): Promise<AuditRun[]> {
   return (await (await by.fetch(`/projects/${project.id}/audit?limit=200`)).json()).data
 }
 
@@ -48,8 +48,47 @@ describe('the audit trail', () => {
         target: 'member',
         link: null,
         ipAddress: '127.0.0.1',
+        entries: 1,
+        since: rows[0]?.at ?? '',
       },
     ])
+  })
+
+  test('shows what a machine did to calls one after the other as one row, of any length, and each in the CSV', async () => {
+    const project = await set.mintProject()
+    const { audit } = service.services.console
+    const note = (by: object, action: 'call_deleted' | 'call_analyzed', count: number) => {
+      const targets = sql.join(
+        Array.from({ length: count }, (_, n) => sql`select ${`${action} ${n}`} as value`),
+        sql` union all `,
+      )
+      const event = { projectId: project.projectId, action, ...by }
+      return service.services.database.write.run(audit.entries(event, sql`(${targets})`))
+    }
+    const rows = await noted(project, async () => {
+      await note({ by: byService }, 'call_analyzed', 260)
+      await note({ by: byService }, 'call_deleted', 2)
+      await note({}, 'call_deleted', 2)
+      await note({ by: byService }, 'call_analyzed', 1)
+    })
+    expect(rows.map(({ action, actorKind, entries }) => [action, actorKind, entries])).toEqual([
+      ['call_analyzed', 'service', 260],
+      ['call_deleted', 'service', 2],
+      // Somebody typed each of these.
+      ['call_deleted', 'commandLine', 1],
+      ['call_deleted', 'commandLine', 1],
+      ['call_analyzed', 'service', 1],
+    ])
+    const pages: unknown[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const answer: Response = await set.owner.fetch(`/projects/${project.id}/audit?limit=1&cursor=${cursor}`)
+      const page: Awaited<ReturnType<AuditTrail['listRuns']>> = await answer.json()
+      pages.push(...page.data.map(({ entries }) => entries))
+      cursor = page.nextCursor
+    }
+    expect(pages.slice(0, 5)).toEqual([1, 1, 1, 2, 260])
+    const csv = await (await set.owner.fetch(`/projects/${project.id}/audit/csv`)).text()
+    expect(csv.split('\n').filter((line) => line.includes('call_analyzed'))).toHaveLength(261)
   })
 
   test('records keys that are created in the console or on the command line, and revoked', async () => {

@@ -33,6 +33,8 @@ describe('charts of metrics, in a browser', () => {
       call('d4', 'desk', 'fail', 40, 2),
       call('n1', 'night', 'success', 3, 1),
       call('n2', 'night', 'fail', 40, 2),
+      // So old that each period has one before it.
+      call('old', 'night', 'success', 200, 0.5),
     ])
     return project
   }
@@ -51,7 +53,7 @@ describe('charts of metrics, in a browser', () => {
     await desk.getByText('66.7%').waitFor()
     await desk.getByText('3 calls').waitFor()
 
-    await page.getByRole('button', { name: 'Keep chart' }).press('Enter')
+    await page.getByRole('button', { name: 'Save chart' }).press('Enter')
     const name = page.getByLabel('Put it on the overview as')
     expect(await name.inputValue()).toBe('Failed share by agent, last 14 days')
     await name.fill('Who')
@@ -64,30 +66,31 @@ describe('charts of metrics, in a browser', () => {
     await renamed.press('Enter')
     await page.getByRole('heading', { name: 'Who fails', level: 1 }).waitFor()
     await page.goBack()
-    const kept = page.getByRole('region', { name: 'Kept charts' })
-    await kept.getByRole('heading', { name: 'Who fails' }).waitFor()
+    const kept = page
+      .locator('section', { has: page.getByRole('heading', { name: 'Who fails', level: 2 }) })
+      .last()
     await kept.getByText('Failed share by agent · Last 14 days').waitFor()
     await kept.getByRole('link', { name: 'desk' }).press('Enter')
-    await page.getByText('3 calls', { exact: true }).waitFor()
+    await page.getByRole('status').getByText('3 calls', { exact: true }).waitFor()
     expect(await ids(page)).toEqual(['d1', 'd2', 'd3'])
     await page.goBack()
     await kept.getByRole('link', { name: 'Open the chart Who fails' }).click()
     await page.getByRole('button', { name: 'Delete chart' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete chart' }).click()
-    await page.getByRole('button', { name: 'Keep chart' }).waitFor()
+    await page.getByRole('button', { name: 'Save chart' }).waitFor()
     const views = await (await set.owner.fetch(`/projects/${project.id}/views`)).json()
-    expect(views).toEqual({ data: [] })
+    expect(views.data).toEqual([])
   })
 
   test('choices and filters are in the address, and each point of a line leads to its day', async () => {
     const project = await projectWithCalls()
     const { page, open } = await tabs.show(`/p/${project.id}/${failedShare}`, { person: set.owner })
-    await page.getByRole('combobox', { name: 'Of' }).click()
+    await page.getByRole('combobox', { name: 'Measure' }).click()
     await page.getByRole('option', { name: 'Cost' }).click()
-    await page.getByRole('combobox', { name: 'Show' }).click()
-    await page.getByRole('option', { name: 'Sum' }).click()
-    await page.getByRole('combobox', { name: 'By' }).click()
-    await page.getByRole('option', { name: 'Day' }).click()
+    await page.getByRole('combobox', { name: 'Value' }).click()
+    await page.getByRole('option', { name: 'Total' }).click()
+    await page.getByRole('combobox', { name: 'Group by' }).click()
+    await page.getByRole('option', { name: 'Day', exact: true }).click()
     await addFilter(page, 'Agent')
     await page.getByRole('menuitemcheckbox', { name: /^desk/ }).click()
     await page.keyboard.press('Escape')
@@ -95,7 +98,7 @@ describe('charts of metrics, in a browser', () => {
     await until(() => search(page).get('agentId') !== null)
     expect(Object.fromEntries(search(page))).toEqual(wanted)
 
-    const days = page.getByRole('list', { name: 'Cost (sum) by day' }).getByRole('link')
+    const days = page.getByRole('list', { name: 'Total cost by day' }).getByRole('link')
     await until(async () => (await days.count()) === 14)
     const yesterday = days.nth(12)
     expect(await yesterday.getAttribute('aria-label')).toMatch(/: \$0\.50 · 2 calls$/)
@@ -143,19 +146,19 @@ describe('charts of metrics, in a browser', () => {
     const viewer = await set.join(project, 'viewer')
     const { page, open } = await tabs.open({ person: viewer, width: 375, colorScheme: 'dark' })
     await open(`/p/${project.id}/overview`)
-    const kept = page.getByRole('region', { name: 'Kept charts' })
-    await kept.getByRole('heading', { name: 'Ours' }).waitFor()
-    expect(await kept.getByRole('heading', { name: 'Mine' }).count()).toBe(0)
-    await kept.getByText('6', { exact: true }).waitFor()
+    const kept = page.locator('section', { has: page.getByRole('heading', { name: 'Ours' }) }).last()
+    await kept.waitFor()
+    expect(await page.getByRole('heading', { name: 'Mine' }).count()).toBe(0)
+    await kept.getByText('4', { exact: true }).waitFor()
     expect(await sidewaysOverflow(page)).toEqual([])
     await kept.getByRole('link', { name: 'Open the chart Ours' }).click()
     await page.getByRole('heading', { name: 'Ours', level: 1 }).waitFor()
     expect(await page.getByRole('button', { name: /Delete chart|Rename/ }).count()).toBe(0)
 
     await open(`/p/${project.id}/${failedShare}`)
-    await page.getByRole('button', { name: 'Keep chart' }).click()
+    await page.getByRole('button', { name: 'Save chart' }).click()
     expect(await page.getByLabel('Share with everyone in the project').isDisabled()).toBe(true)
-    await page.getByRole('dialog').getByRole('button', { name: 'Keep chart' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save chart' }).click()
     await page.getByRole('button', { name: 'Delete chart' }).waitFor()
     expect(await sidewaysOverflow(page)).toEqual([])
     // The list has no tab for it.
@@ -168,8 +171,8 @@ describe('charts of metrics, in a browser', () => {
     const project = await projectWithCalls()
     const { page, open } = await tabs.open({ person: set.owner })
     const card = (title: string) =>
-      page.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) })
-    await open(`/p/${project.id}/overview?days=30`)
+      page.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) }).last()
+    await open(`/p/${project.id}/overview?date=last-30-days`)
     await card('Cost').getByText('$2.00', { exact: true }).waitFor()
     await card('Cost').getByText('was $4.00').waitFor()
     await card('Latency').getByText('803 ms', { exact: true }).waitFor()
@@ -206,6 +209,92 @@ describe('charts of metrics, in a browser', () => {
     await card('Latency').getByText('details.latencyMs').waitFor()
   })
 
+  test('a project that is younger than the period before is compared with nothing', async () => {
+    const project = await set.mintProject()
+    const createdAt = daysAgo(40)
+    await putCalls(service.services, project.projectId, [
+      { id: 'first', createdAt },
+      { id: 'second', createdAt: daysAgo(1) },
+      { id: 'third', createdAt: daysAgo(1) },
+    ])
+    const { page } = await tabs.show(`/p/${project.id}/overview`, { person: set.owner })
+    await page.getByText('compared with nothing: the first call was on').waitFor()
+    await page.getByText('3', { exact: true }).first().waitFor()
+    expect(await page.getByText(/^was |compared with the/).count()).toBe(0)
+    await page.getByRole('link', { name: '7 days' }).click()
+    await page.getByText('compared with the previous 7 days').waitFor()
+  })
+
+  test('two groupings are stacked bars or a heat map, and the share of engaged calls is a measure', async () => {
+    const project = await set.mintProject()
+    const calls = [
+      { id: 'a', evaluation: 'fail', isEngaged: true },
+      { id: 'b', evaluation: 'success', isEngaged: true },
+      { id: 'c', evaluation: 'success', isEngaged: false },
+    ].map((call, at) => ({
+      ...call,
+      // On a Monday, at nine and at ten.
+      createdAt: `2026-03-02T${at === 2 ? '10' : '09'}:30:00Z`,
+      status: 'completed' as const,
+      details: { agent: { id: 'desk' } },
+    }))
+    await putCalls(service.services, project.projectId, calls)
+    await service.services.settings.change(project.projectId, { timeZone: 'UTC' })
+    const { page, open } = await tabs.open({ person: set.owner })
+    const chart = (query: string) =>
+      open(`/p/${project.id}/overview/chart?from=2026-03-02&to=2026-03-04&${query}`)
+    await chart('by=day')
+    await page.getByRole('combobox', { name: 'Then by' }).click()
+    await page.getByRole('option', { name: 'Evaluation' }).click()
+    const days = page.getByRole('list', { name: 'Calls by day and evaluation' }).getByRole('link')
+    await days.first().waitFor()
+    expect(search(page).get('by')).toBe('day,evaluation')
+    expect(await days.first().getAttribute('aria-label')).toEndWith('3 calls · 1 failed · 2 success')
+    expect(
+      await days
+        .first()
+        .locator('[data-kind]')
+        .evaluateAll((parts) => parts.map((part) => part.getAttribute('data-kind'))),
+    ).toEqual(['fail', 'success'])
+    // Days without calls are there, too.
+    expect(await days.count()).toBe(2)
+    await page.getByRole('button', { name: 'Show as table' }).press('Enter')
+    const row = page.getByRole('row').nth(1)
+    expect(await row.getByRole('cell').allTextContents()).toEqual(['1', '2', '3'])
+
+    await chart('by=agentId,evaluation')
+    const bar = page.getByRole('list', { name: 'Calls by agent and evaluation' }).getByRole('listitem')
+    await bar.getByRole('link', { name: 'desk' }).waitFor()
+    expect(
+      await bar.locator('[data-kind="fail"]').evaluate((part) => Number.parseFloat(part.style.width)),
+    ).toBeCloseTo(33.3, 0)
+
+    await chart('by=weekday,hourOfDay')
+    const map = page.getByRole('table', { name: 'Calls by weekday and hour of the day' })
+    await map.getByRole('rowheader', { name: 'Monday' }).waitFor()
+    expect([await map.getByRole('columnheader').count(), await map.getByRole('rowheader').count()]).toEqual([
+      25, 7,
+    ])
+    await map.getByText('Monday, 09:00: 2 calls').waitFor({ state: 'attached' })
+    const heats = await map
+      .locator('[style]')
+      .evaluateAll((cells) => cells.map((cell) => cell.getAttribute('style')))
+    expect(heats.filter((style) => style !== '--cb-heat: 0%;')).toEqual([
+      '--cb-heat: 100%;',
+      '--cb-heat: 50%;',
+    ])
+    expect(await findings(page, 'moderate')).toEqual([])
+
+    await page.getByRole('combobox', { name: 'Measure' }).click()
+    await page.getByRole('option', { name: 'Engagement' }).click()
+    await page
+      .getByRole('heading', { name: 'Engaged share by weekday and hour of the day', level: 1 })
+      .waitFor()
+    await page.getByText('Monday, 10:00: 0% · 1 call').waitFor({ state: 'attached' })
+    await chart('of=latencyMs&show=p95&by=day,agentId')
+    await page.getByRole('rowheader', { name: 'desk' }).waitFor()
+  })
+
   test('a card whose metrics fail says so, and the others stay', async () => {
     const project = await projectWithCalls()
     const { page, open } = await tabs.open({ person: set.owner })
@@ -215,7 +304,7 @@ describe('charts of metrics, in a browser', () => {
     await open(`/p/${project.id}/overview`)
     await page.getByText('Cost could not be loaded').waitFor()
     await page.getByText('803 ms', { exact: true }).waitFor()
-    await page.getByRole('list', { name: 'Calls per day' }).waitFor()
+    await page.getByRole('list', { name: 'Calls', exact: true }).waitFor()
   })
 
   test('a relative date stays in the address of the list, of its calls and of a saved view', async () => {

@@ -20,6 +20,7 @@ describe('the overview, in a browser', () => {
         createdAt,
         status: 'completed' as const,
         duration: 60,
+        evaluation: n % 2 ? 'fail' : 'success',
         endedReason: `reason-${String(n).padStart(3, '0')}`,
         details: { agent: { id: `agent-${n % 9}` } },
       })),
@@ -32,30 +33,110 @@ describe('the overview, in a browser', () => {
     const ofKeys: string[] = []
     page.on('request', (request) => request.url().endsWith('/keys') && ofKeys.push(request.url()))
     await open(`/p/${project.id}/overview`)
+    const card = (title: string) =>
+      page.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) }).last()
     const reasons = page.getByRole('listitem').getByRole('link', { name: /^Reason / })
-    await page.getByRole('button', { name: 'Show 94 of 106 more' }).waitFor()
-    expect(await reasons.count()).toBe(6)
-    await page.getByRole('button', { name: 'Show 94 of 106 more' }).click()
-    await reasons.nth(99).waitFor()
-    expect(await reasons.count()).toBe(100)
+    await card('End reasons').getByRole('button', { name: 'Show 104 more' }).waitFor()
+    expect(await reasons.count()).toBe(8)
+    await page.getByRole('button', { name: 'Show 104 more' }).click()
+    await reasons.nth(111).waitFor()
     // No first step is left to do.
     expect(ofKeys).toEqual([])
-    await page.getByText('12 other reasons').waitFor()
-    const agents = page.getByRole('rowheader').getByRole('link', { name: /^agent-/ })
-    expect(await agents.count()).toBe(5)
-    await page.getByRole('button', { name: 'Show 4 more' }).click()
-    await agents.nth(8).waitFor()
+    await card('Failures by agent').getByRole('link', { name: 'agent-8' }).waitFor()
     // By keyboard, because the mouse would open a tooltip outside the page's landmarks.
-    await page.getByRole('button', { name: 'Show as table' }).first().press('Enter')
-    await page.getByRole('button', { name: 'Show as table' }).press('Enter')
+    await card('Durations').getByRole('button', { name: 'Show as table' }).press('Enter')
     expect(await findings(page, 'moderate')).toEqual([])
     await page.getByRole('link', { name: '1m to 2m' }).click()
     await page.getByText('112 calls', { exact: true }).waitFor()
     await page.goBack()
-    await page.getByRole('button', { name: 'Show 94 of 106 more' }).click()
-    await page.getByRole('link', { name: 'Reason 099' }).click()
+    await page.getByRole('button', { name: 'Show 104 more' }).click()
+    await page.getByRole('link', { name: 'Reason 111' }).click()
     await page.getByText('1 call', { exact: true }).waitFor()
-    expect(await page.locator('[data-call]').getAttribute('data-call')).toBe('call-99')
+    expect(await page.locator('[data-call]').getAttribute('data-call')).toBe('call-111')
+  })
+
+  test('is charts that each person arranges, and each opens as a chart of the same calls', async () => {
+    const project = await set.mintProject()
+    await putCalls(service.services, project.projectId, [
+      {
+        id: 'a',
+        createdAt: new Date().toISOString(),
+        status: 'completed',
+        duration: 20,
+        details: { costUsd: 1 },
+      },
+    ])
+    const ada = await set.join(project, 'viewer')
+    const { page, open } = await tabs.open({ person: ada })
+    const titles = () =>
+      page.getByRole('region', { name: 'Charts' }).getByRole('heading', { level: 2 }).allTextContents()
+    await open(`/p/${project.id}/overview`)
+    await page.getByRole('link', { name: 'Open the chart Cost' }).click()
+    await page.getByRole('heading', { name: 'Total cost by day', level: 1 }).waitFor()
+    expect(new URL(page.url()).searchParams.get('date')).toBe('last-30-days')
+    await page.goBack()
+    const before = [
+      'Charts',
+      'Calls',
+      'Durations',
+      'End reasons',
+      'Cost',
+      'Latency',
+      'Criteria passed',
+      'Knowledge',
+    ]
+    await until(async () => (await titles()).join() === before.join())
+    await page.getByRole('button', { name: 'Arrange' }).click()
+    await page.getByRole('button', { name: 'Move Cost back' }).click()
+    await page.getByRole('button', { name: 'Hide Latency' }).click()
+    await page.getByRole('button', { name: 'Show Latency' }).waitFor()
+    const after = ['Charts', 'Calls', 'Durations', 'Cost', 'End reasons', 'Criteria passed', 'Knowledge']
+    await page.getByRole('button', { name: 'Done' }).click()
+    await until(async () => (await titles()).join() === after.join())
+    await page.reload()
+    await until(async () => (await titles()).join() === after.join())
+    await page.getByRole('button', { name: 'Arrange' }).click()
+    await page.getByRole('button', { name: 'Show Latency' }).click()
+    await page.getByRole('button', { name: 'Restore the defaults' }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await until(async () => (await titles()).join() === before.join())
+    // It is theirs alone.
+    const views = await (await ada.fetch(`/projects/${project.id}/views`)).json()
+    expect(views.overview).toEqual({ order: [], hidden: [] })
+  })
+
+  test('of a day is by its hours, and prints in the colours of the screen, with every row', async () => {
+    const project = await set.mintProject()
+    const createdAt = new Date(Date.now() - 86_400_000).toISOString()
+    const calls = Array.from({ length: 30 }, (_, n) => ({
+      id: `call-${n}`,
+      createdAt,
+      status: 'completed' as const,
+      duration: 20,
+      endedReason: `reason-${n}`,
+    }))
+    await putCalls(service.services, project.projectId, calls)
+    const { page, open } = await tabs.open({ person: set.owner })
+    await open(`/p/${project.id}/overview?date=yesterday`)
+    const hours = page.getByRole('list', { name: 'Calls', exact: true }).getByRole('link')
+    await until(async () => [23, 24, 25].includes(await hours.count()))
+    await page.getByRole('link', { name: 'Open the chart Calls' }).click()
+    await page.getByRole('heading', { name: 'Calls by hour and evaluation', level: 1 }).waitFor()
+    expect(new URL(page.url()).searchParams.get('date')).toBe('yesterday')
+    await page.goBack()
+    await page.getByRole('button', { name: 'Show 22 more' }).click()
+    await page.emulateMedia({ media: 'print' })
+    const list = page.getByRole('list', { name: 'End reasons' })
+    const cut = await list.evaluate((element) => {
+      const card = element.closest('[aria-busy]') ?? element
+      return {
+        height: card.scrollHeight - card.clientHeight,
+        colours: getComputedStyle(element).printColorAdjust,
+      }
+    })
+    expect(cut).toEqual({ height: 0, colours: 'exact' })
+    expect(await page.locator('#content button:visible').count()).toBe(0)
+    await page.emulateMedia({ media: null })
   })
 
   test('has no empty card higher than its sentence, and no labels that overlap on a phone', async () => {
@@ -66,7 +147,7 @@ describe('the overview, in a browser', () => {
     await open(`/p/${project.id}/overview`)
     const none = page.getByText('No completed calls in this period.')
     await none.waitFor()
-    const durations = page.locator('section').filter({ has: none })
+    const durations = page.locator('section').filter({ has: none }).last()
     expect((await durations.boundingBox())?.height).toBeLessThan(110)
     expect(await page.getByRole('heading', { name: /^Failures by/ }).count()).toBe(0)
 
@@ -74,7 +155,8 @@ describe('the overview, in a browser', () => {
     await putCalls(service.services, project.projectId, [{ ...call, details: { agent: { id: 'desk' } } }])
     await page.getByRole('heading', { name: 'Failures by agent' }).waitFor()
     expect(await page.getByRole('heading', { name: 'Failures by source' }).count()).toBe(0)
-    const bars = page.getByRole('list', { name: 'Calls per day' }).getByRole('listitem')
+    const bars = page.getByRole('list', { name: 'Calls', exact: true }).getByRole('listitem')
+    await bars.first().waitFor()
     for (const days of [7, 30, 90]) {
       await page.getByRole('link', { name: `${days} days` }).click()
       await until(async () => (await bars.count()) === days)
@@ -105,17 +187,17 @@ describe('the overview, in a browser', () => {
     await open(`/p/${project.id}/overview`)
     const yesterday = page.getByRole('link', { name: 'Yesterday' })
     await yesterday.click()
-    await page.getByText('compared with the previous day').waitFor()
     await page.getByText('Failed 1 days ago').waitFor()
     await page.getByText('Failed 2 days ago').waitFor({ state: 'detached' })
-    expect(await yesterday.getAttribute('aria-current')).toBe('page')
+    expect(await yesterday.getAttribute('aria-current')).toBeTruthy()
+    expect(new URL(page.url()).searchParams.get('date')).toBe('yesterday')
     await page.evaluate('document.fonts.ready')
     const topOf = async (part: Locator) => (await part.boundingBox())?.y ?? 0
     const custom = page.getByRole('button', { name: 'Custom' })
     expect(await topOf(custom)).toBe(await topOf(yesterday))
-    const kept = page.getByRole('region', { name: 'Kept charts' })
+    const kept = page.locator('section', { has: page.getByRole('heading', { name: chart.name }) }).last()
     await kept.getByRole('link', { name: `Open the chart ${chart.name}` }).waitFor()
-    const icons = await kept.locator('header > .cb-row > *').evaluateAll((parts) =>
+    const icons = await kept.locator('header > div > *').evaluateAll((parts) =>
       parts.map((part) => {
         const { top, bottom } = part.getBoundingClientRect()
         return Math.round((top + bottom) / 2)

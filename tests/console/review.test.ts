@@ -239,7 +239,8 @@ describe('one change of many calls', () => {
     const events = (await actions()).slice(0, (await actions()).length - before)
     const names = events.map(({ action }) => action)
     expect(names).toEqual(['call_deleted', 'call_labelled', 'call_labelled', 'call_noted', 'call_evaluated'])
-    const ofFirst = events.filter(({ target }) => target === events[0]?.target)
+    const hash = events[0]?.target ?? '-'
+    const ofFirst = events.filter(({ target }) => target?.startsWith(hash))
     expect(ofFirst.map(({ action }) => action).sort()).toEqual([
       'call_deleted',
       'call_evaluated',
@@ -248,5 +249,23 @@ describe('one change of many calls', () => {
     ])
     expect(ofFirst[1]?.actor).toContain(member.name)
     expect(JSON.stringify(events)).not.toMatch(/trail-1|secret label/)
+  })
+
+  test('say in the trail from what to what a call was evaluated, but no words of one’s own', async () => {
+    const input = { id: 'judged', evaluation: 'success' }
+    await putCalls(service.services, project.projectId, [input])
+    const before = (await actions()).length
+    await reviewed('judged', { evaluation: 'fail', criteria: { price: 'pass' } })
+    await reviewed('judged', { evaluation: 'My own words', criteria: { price: 'fail' } })
+    await reviewed('judged', { evaluation: null, criteria: { price: null } })
+    // The same again says nothing new.
+    await reviewed('judged', { criteria: { price: 'pass' } })
+    const events = (await actions()).slice(0, (await actions()).length - before).reverse()
+    expect(events.map(({ target }) => target?.replace(/^\w{64}: /, ''))).toEqual([
+      'success → fail, price: none → pass',
+      'fail → other, price: pass → fail',
+      'other → success, price: fail → none',
+      'price: none → pass',
+    ])
   })
 })

@@ -86,6 +86,16 @@ test('views are renamed, ordered by each person for themselves, and one is where
     ['b', false],
   ])
   expect(await beginning(ada)).toBe('?flagged=true')
+  // The overview is arranged apart from it.
+  const overview = { order: ['cost', 'view_gone'], hidden: ['latency'] }
+  expect((await ada.send('PUT', `${path}/order`, { overview })).status).toBe(200)
+  expect([(await viewsOf(ada))[0], await beginning(ada)]).toEqual([['m', false], '?flagged=true'])
+  const arranged = async (person: TestPerson) => (await (await person.fetch(path)).json()).overview
+  expect(await arranged(ada)).toEqual(overview)
+  expect(await arranged(bob)).toEqual({ order: [], hidden: [] })
+  await ada.send('PUT', `${path}/order`, { order: [b], first: null })
+  expect([await arranged(ada), await beginning(ada)]).toEqual([overview, null])
+  await ada.send('PUT', `${path}/order`, order)
   // Somebody else's own view is nobody's beginning.
   await bob.send('PUT', `${path}/order`, { order: [], first: mine })
   expect(await beginning(bob)).toBeNull()

@@ -39,7 +39,7 @@ describe("who may send what to the console's interface", () => {
     ['GET', '/console/api/projects/prj_1/calls/holds', see],
     ['GET', '/console/api/projects/prj_1/calls/c-1/holds', change],
     ['HEAD', '/console/api/projects/prj_1/calls/c-1/holds/', change],
-    ['GET', '/console/api/projects/prj_1/overview/figures', see],
+    ['GET', '/console/api/projects/prj_1/overview/knowledge', see],
     ['POST', '/console/api/projects/prj_1/knowledge', change],
     ['POST', '/console/api/projects/prj_1/knowledge/search', see],
     ['POST', '/console/api/projects/prj_1/knowledge/search/', see],

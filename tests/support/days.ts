@@ -1,6 +1,15 @@
 import type { CallQuery } from '../../src/calls/finding/call-query.ts'
-import { type CallsOfDay, daysOf } from '../../src/console/ui/views/overview/days.ts'
 import type { Services } from '../../src/services/services.ts'
+
+/** The calls of a day by their evaluation. */
+interface CallsOfDay {
+  /** `2026-01-31` */
+  day: string
+  success: number
+  fail: number
+  other: number
+  unevaluated: number
+}
 
 /** The days of the overview, as the console asks for them. @param query `from`, `to` and `timeZone` */
 export async function readDays(
@@ -8,11 +17,13 @@ export async function readDays(
   projectId: number,
   query: CallQuery,
 ): Promise<CallsOfDay[]> {
-  const read = async (evaluation: object) =>
-    (await figures.readBox(projectId, { timeZone: 'UTC', ...query, by: 'day', ...evaluation })).data
-  return daysOf(await read({}), {
-    success: await read({ evaluation: 'success' }),
-    fail: await read({ evaluation: 'fail' }),
-    unevaluated: await read({ evaluation: 'none' }),
+  const read = async (by: string) =>
+    (await figures.readBox(projectId, { timeZone: 'UTC', ...query, by })).data
+  const [days, pairs] = await Promise.all([read('day'), read('day,evaluation')])
+  return days.map(({ key, calls }) => {
+    const callsOf = (evaluation: string) =>
+      pairs.find(({ keys }) => keys?.[0] === key && keys?.[1] === evaluation)?.calls ?? 0
+    const [success, fail, unevaluated] = [callsOf('success'), callsOf('fail'), callsOf('none')]
+    return { day: key ?? '', success, fail, other: calls - success - fail - unevaluated, unevaluated }
   })
 }

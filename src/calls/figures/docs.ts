@@ -15,9 +15,9 @@ export const readFigures = {
   operationId: 'readFigures',
   summary: 'Figures of calls, in groups',
   description:
-    'Counts the calls that filters find, or shows a number of them: of all together, of each hour, day, week or month, ' +
+    'Counts the calls that filters find, or shows a number of them: of all together, of each hour, day, week or month, of groups of durations, ' +
     "of each value of a field, or of two of these together. The filters are those of the list of calls, and a group's `calls` are as many as the list finds " +
-    'with the filters and the group. Groups of time follow each other without holes; other groups begin with those of ' +
+    'with the filters and the group. Groups of time and of durations follow each other without holes; other groups begin with those of ' +
     'the most calls. Two groupings have the combinations that calls have. At most 1,000 groups are shown; more days or ' +
     'hours are a 400. With `Accept: text/csv` they are a table of `key`, or both keys, `value` and `calls`.',
   parameters: [

@@ -15,6 +15,7 @@ import { timeUnits } from './time-groups.ts'
 /** What calls are grouped by, beside `analysis.KEY`, `metadata.KEY` and `criterion.ID`. */
 export const groupings = [
   ...timeUnits,
+  'duration',
   ...(['agentId', 'agentVersion', 'source', 'endedReason', 'evaluation', 'isEngaged'] as const),
   ...(['direction', 'label'] as const),
 ] as const

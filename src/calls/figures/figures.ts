@@ -1,15 +1,16 @@
 import type { Core } from '../../core/core.ts'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { invalidRequest } from '../../errors.ts'
-import { analysisPrefix, metadataPrefix, noValue } from '../filters.ts'
+import { analysisPrefix, durationBounds, metadataPrefix, noValue } from '../filters.ts'
 import type { CallQuery, CallSearch } from '../finding/call-query.ts'
 import { meaningsOf } from '../finding/call-values.ts'
 import { toMemberCondition } from '../finding/conditions.ts'
 import { FoundPages } from '../finding/found-pages.ts'
 import { readSearchBox } from '../finding/search-box.ts'
+import { durationGroups } from './duration-groups.ts'
 import { type FiguresRequest, type GroupedBy, isOfTime, readFiguresRequest } from './figures-request.ts'
 import { groupingOf } from './filter-grouping.ts'
-import { figureOf, percentsOf, type Show } from './measures.ts'
+import { durationColumn, figureOf, percentsOf, type Show } from './measures.ts'
 import type { Passes } from './passes.ts'
 import type { Answer, Group, Grouping, Question } from './question.ts'
 import { groupsMax, TimeGroups } from './time-groups.ts'
@@ -105,8 +106,9 @@ export class Figures {
       const [all] = answer.groups
       return { ...shape, data: [{ key: null, ...figureOf(show, all ? [all] : []) }] }
     }
-    if (second === undefined && isOfTime(first))
-      return { ...shape, data: byTime(answer, new TimeGroups(first, zone), search, first, show) }
+    const series = seriesOf(first, zone)
+    if (second === undefined && series)
+      return { ...shape, data: inSeries(answer, series, search, first, show) }
     const again: Again = async (texts, names) => {
       const conditions = [...search.conditions]
       for (const [at, text] of texts.entries()) {
@@ -129,10 +131,18 @@ type Names = Group['names']
 /** Asks for a group once more, with filters for the keys that are texts here. */
 type Again = (texts: readonly (string | null)[], names: Names) => Promise<Group[]>
 
-/** The groups of time from the first call, or `from`, to the last one, or `to`. */
-function byTime(
+/** Groups with an order of their own, all of which are shown. */
+type Series = Pick<TimeGroups, 'in' | 'textOf'>
+
+function seriesOf(by: GroupedBy, zone: string): Series | null {
+  if (by === 'duration') return durationGroups
+  return isOfTime(by) ? new TimeGroups(by, zone) : null
+}
+
+/** The groups of time from the first call, or `from`, to the last one, or `to`; or those of durations. */
+function inSeries(
   answer: Answer,
-  time: TimeGroups,
+  series: Series,
   { from, to }: CallSearch,
   by: GroupedBy,
   show: Show,
@@ -140,7 +150,7 @@ function byTime(
   const start = from ?? answer.first
   const end = to ?? (answer.last === null ? null : answer.last + 1)
   if (start === null || end === null || (from === undefined && answer.total === 0)) return []
-  const names = time.in({ from: start, to: end })
+  const names = series.in({ from: start, to: end })
   if (names.length > groupsMax)
     throw invalidRequest([
       { field: 'by', message: `would make more than ${groupsMax} groups of one ${by} each` },
@@ -148,7 +158,7 @@ function byTime(
   const groups = new Map(answer.groups.map((group) => [group.names[0], group]))
   return names.map((name) => {
     const group = groups.get(name)
-    return { key: time.textOf(name), ...figureOf(show, group ? [group] : []) }
+    return { key: series.textOf(name), ...figureOf(show, group ? [group] : []) }
   })
 }
 
@@ -160,14 +170,14 @@ interface ByValues {
   callsOfFirst: Map<Names[number] | undefined, number>
 }
 
-/** The groups of the values of one or two filters: those of time ascending, others by calls. */
+/** The groups of the values of one or two filters: those of time and duration ascending, others by calls. */
 async function byValues({ groups }: Answer, { by, zone, show, callsOfFirst }: ByValues, again: Again) {
-  const times = by.map((one) => (isOfTime(one) ? new TimeGroups(one, zone) : null))
+  const ordered = by.map((one) => seriesOf(one, zone))
   const found: { names: Names; keys: string[]; figure: ReturnType<typeof figureOf> }[] = []
   for (const group of groups) {
     const { names } = group
     const keys = names.map(
-      (name, at) => (typeof name === 'number' && times[at]?.textOf(name)) || textOf(name),
+      (name, at) => (typeof name === 'number' && ordered[at]?.textOf(name)) || textOf(name),
     )
     if (names.some((name, at) => isUnfound(by[at] ?? '', name))) continue
     const texts = keys.map((key, at) => (isWider(by[at] ?? '', names[at] ?? null, key) ? key : null))
@@ -175,10 +185,10 @@ async function byValues({ groups }: Answer, { by, zone, show, callsOfFirst }: By
     found.push({ names, keys, figure: figureOf(show, own) })
   }
   found.sort((a, b) => {
-    for (const [at, time] of times.entries()) {
+    for (const [at, series] of ordered.entries()) {
       const [name, other] = [a.names[at], b.names[at]]
       if (name === other) continue
-      if (time) return Number(name) - Number(other)
+      if (series) return Number(name) - Number(other)
       const isFirstOfTwo = at < by.length - 1
       const calls = isFirstOfTwo
         ? (callsOfFirst.get(other) ?? 0) - (callsOfFirst.get(name) ?? 0)
@@ -214,5 +224,6 @@ function hasAnyValue(by: string): boolean {
 
 function toGrouping(by: GroupedBy, zone: string): Grouping {
   if (isOfTime(by)) return { kind: 'time', unit: by, zone }
+  if (by === 'duration') return { kind: 'bounds', column: durationColumn, bounds: durationBounds }
   return groupingOf(by) ?? { kind: 'value', entries: by }
 }

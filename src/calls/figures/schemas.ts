@@ -9,7 +9,7 @@ const Figure = named('Figure', {
       type: 'string',
       ...nullable,
       description:
-        'A day, a week by its Monday, a month, the time at which an hour starts, or the text with which the filter finds these calls. null without `by`.',
+        'A day, a week by its Monday, a month, the time at which an hour starts, the seconds from which durations begin, or the text with which the filter finds these calls. null without `by`.',
       example: '2026-01-31',
     }),
   ),

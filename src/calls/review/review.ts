@@ -3,7 +3,8 @@ import type { AuditAction } from '../../audit/actions.ts'
 import type { ReviewMarks } from '../../db/schema.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import { nameProblem } from '../../validation.ts'
-import { labelsMax, type Review } from '../schemas.ts'
+import { noValue } from '../filters.ts'
+import { type Call, labelsMax, type Review } from '../schemas.ts'
 import { flaggedTurnsMax, type ReviewChange, type ReviewUpdate, verdictsMax } from './schemas.ts'
 
 /** A change by additions to lists, or by whole lists. */
@@ -91,6 +92,31 @@ function wholeLists({ labels, flaggedTurns }: AnyReviewChange, turns: number) {
     labels: labels === null ? [] : trimmed,
     flaggedTurns: flaggedTurns === null ? [] : flaggedTurns,
   }
+}
+
+/**
+ * What the audit trail says of changed verdicts: `fail → success, greeted: none → pass`. It outlives the call, so words
+ * of one's own are `other` in it.
+ */
+export function verdictChange(before: Judged, after: Judged): string {
+  const [ruledBefore, ruledAfter] = [before.review?.criteria ?? {}, after.review?.criteria ?? {}]
+  const ids = new Set([...Object.keys(ruledBefore), ...Object.keys(ruledAfter)])
+  const changes = [
+    ['', evaluationOf(before), evaluationOf(after)],
+    ...[...ids].map((id) => [`${id}: `, ruledBefore[id] ?? noValue, ruledAfter[id] ?? noValue]),
+  ]
+  return changes.flatMap(([name, from, to]) => (from === to ? [] : `${name}${from} → ${to}`)).join(', ')
+}
+
+interface Judged {
+  review: Pick<Review, 'evaluation' | 'criteria'> | null
+  call: Pick<Call, 'evaluation'>
+}
+
+function evaluationOf({ review, call }: Judged): string {
+  const evaluation = review?.evaluation ?? call.evaluation
+  if (evaluation === null) return noValue
+  return evaluation === 'success' || evaluation === 'fail' ? evaluation : 'other'
 }
 
 function changedList<Value>(

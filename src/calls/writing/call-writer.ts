@@ -9,6 +9,7 @@ import { type StoredCall, toHead, writtenColumns } from '../call-head.ts'
 import { isLong } from '../document.ts'
 import type { CallWords } from '../finding/call-words.ts'
 import type { WordBacklog } from '../finding/word-backlog.ts'
+import { verdictChange } from '../review/review.ts'
 import type { Call, Turn } from '../schemas.ts'
 
 const cutAtOnceCharsMax = 65_536
@@ -112,18 +113,25 @@ export class CallWriter {
   #recordActions({ projectId, writes }: Batch): SQL[] {
     return [...new Set(writes.map(({ audited }) => audited))].flatMap((audited) => {
       if (!audited) return []
-      const targets = writes
-        .filter((write) => write.audited === audited)
-        .map(({ id }) => [id, this.#parts.recordHash(projectId, 'call', id)] as const)
+      const audits = writes.filter((write) => write.audited === audited)
       return audited.actions.flatMap((action) =>
-        forWritten({ projectId, writes }, targets, (values) =>
-          this.#parts.audit.entries(
-            { by: audited.by, projectId, action, targetRef: sql`calls.seq` },
-            joinWritten(values),
-          ),
+        forWritten(
+          { projectId, writes },
+          audits.map((write) => [write.id, this.#targetOf(projectId, action, write)] as const),
+          (values) =>
+            this.#parts.audit.entries(
+              { by: audited.by, projectId, action, targetRef: sql`calls.seq` },
+              joinWritten(values),
+            ),
         ),
       )
     })
+  }
+
+  #targetOf(projectId: number, action: AuditAction, { id, before, after }: PendingWrite): string {
+    const hash = this.#parts.recordHash(projectId, 'call', id)
+    const change = action === 'call_evaluated' && before ? verdictChange(before, after) : ''
+    return change === '' ? hash : `${hash}: ${change}`
   }
 
   #queueAnalyses(batch: Batch): SQL[] {

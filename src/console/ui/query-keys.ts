@@ -45,31 +45,21 @@ export const analysisKeys = {
   next: within('analysis', 'next'),
 }
 
-export const alertKeys = {
-  all: within('alerts'),
-  list: within('alerts', 'list'),
-  destinations: within('alerts', 'destinations'),
-  callsPerDay: within('alerts', 'calls per day'),
-  preview: within('alerts', 'preview'),
-  /** Of all alerts, or of one. */
-  changes: within('alerts', 'changes'),
-}
-
 export const metricsKeys = {
-  /** A chart, named as a list is. */
-  chart: within('metrics', 'chart'),
-  trend: within('metrics', 'trend'),
-  groups: within('metrics', 'groups'),
-  criteria: within('metrics', 'criteria'),
+  /** From which latency on an answer is slow. */
+  slow: within('metrics', 'slow'),
 }
 
+/** Figures, charts and the overview, which changes of calls change. */
 export const overviewKeys = {
   all: within('overview'),
-  figures: within('overview', 'figures'),
-  days: within('overview', 'days'),
-  durations: within('overview', 'durations'),
-  endReasons: within('overview', 'end-reasons'),
-  origins: within('overview', 'origins'),
+  /** Named by what it shows. */
+  chart: within('overview', 'chart'),
+  /** A chart's figure of a whole period. */
+  figure: within('overview', 'figure'),
+  groups: within('overview', 'groups'),
+  criteria: within('overview', 'criteria'),
+  oldest: within('overview', 'oldest'),
   failed: within('overview', 'failed'),
   knowledge: within('overview', 'knowledge'),
 }

@@ -331,7 +331,7 @@ const newAlertRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/alerts/new',
   validateSearch: alertSearch,
-  component: lazyView(() => import('./views/alerts/new-alert-view.tsx'), 'NewAlertView'),
+  component: lazyView(() => import('./views/alerts/alert-view.tsx'), 'NewAlertView'),
 })
 
 const alertRoute = createRoute({

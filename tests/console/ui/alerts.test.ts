@@ -51,12 +51,16 @@ describe('the address of a new alert', () => {
     expect(alertSearch({ ...times, label: ['a', 'b'] })).toEqual({ label: ['a', 'b'] })
   })
 
-  test('of the share that failed watches the share that passed, from below', () => {
-    expect(newDraft(alertSearchOf({ of: 'success', show: 'failed' }, {}), 0)).toMatchObject({
+  test('of the share that failed watches that, from above, and is stored as the share that passed', () => {
+    const failed = newDraft(alertSearchOf({ of: 'success', show: 'failed' }, { agentId: 'a1' }), 0)
+    expect(failed).toMatchObject({ of: 'success', show: 'failed', side: 'above', filters: { agentId: 'a1' } })
+    expect(ruleOf({ ...failed, warn: 10 }, 30, 'Failed share above 30%')).toMatchObject({
+      name: 'Failed share above 30%',
       of: 'success',
       show: 'share',
-      side: 'below',
+      below: { alert: 0.7, warn: 0.9 },
     })
+    expect(newDraft({ of: 'success' }, 0)).toMatchObject({ show: 'share', side: 'below' })
     expect(newDraft({ of: 'latencyMs', show: 'p95' }, 0)).toMatchObject({ show: 'p95', side: 'above' })
     expect(newDraft({ of: 'calls', below: 'true' }, 0).side).toBe('below')
   })
@@ -106,6 +110,8 @@ describe('a proposed limit', () => {
     expect(proposedLimit(preview(many.map((value) => value * 1.234)), latency)).toBe(1_300)
     const success = newDraft({ of: 'success' }, 0)
     expect(proposedLimit(preview([0.874, 0.9, null]), success)).toBe(87)
+    const failed = newDraft({ of: 'success', show: 'failed' }, 0)
+    expect(proposedLimit(preview([0.874, 0.9, null]), failed)).toBe(13)
     expect(proposedLimit(preview([0.874], 1), { ...success, minCalls: 2 })).toBeUndefined()
     expect(proposedLimit(preview([null]), success)).toBeUndefined()
     expect(proposedLimit(preview([0, 0], 0), newDraft({ of: 'calls' }, 0))).toBe(0)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { firstMover } from '../../../src/console/ui/views/overview/movers.ts'
+import { firstMover } from '../../../src/console/ui/views/overview/changes.ts'
 import fc from '../../support/fast-check.ts'
 
 type Groups = Parameters<typeof firstMover>[0]

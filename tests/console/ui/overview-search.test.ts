@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Dates, plusDays } from '../../../src/console/ui/components/dates.ts'
-import { changeOf } from '../../../src/console/ui/views/overview/change.ts'
+import { changeOf } from '../../../src/console/ui/views/overview/changes.ts'
 import {
   choiceOf,
   overviewSearch,
@@ -20,13 +20,22 @@ describe('the period of the overview', () => {
       to: '2026-03-03T00:00:00.000Z',
       days: 30,
       before: '2026-01-02T00:00:00.000Z',
+      filters: { date: 'last-30-days' },
     })
-    expect(periodOf(overviewSearch({ days: '7' }), utc, now).days).toBe(7)
-    expect(overviewSearch({ days: 12 })).toEqual({})
+    expect(periodOf(overviewSearch({ date: 'last-7-days' }), utc, now).days).toBe(7)
+    expect(overviewSearch({ date: 'tomorrow' })).toEqual({})
+  })
+
+  test('of yesterday moves on with the days', () => {
+    const yesterday = overviewSearch({ date: 'yesterday' })
+    const daysAfter = (days: number) => periodOf(yesterday, utc, now + days * 86_400_000)
+    expect(daysAfter(0)).toMatchObject({ from: '2026-03-01T00:00:00.000Z', days: 1, filters: yesterday })
+    expect(daysAfter(1)).toMatchObject({ from: '2026-03-02T00:00:00.000Z', to: '2026-03-03T00:00:00.000Z' })
+    expect(choiceOf(yesterday)).toBe('yesterday')
   })
 
   test('has the days of a time zone, of which it may be another day already', () => {
-    const { from, to } = periodOf(overviewSearch({ days: 7 }), new Dates('Pacific/Auckland'), now)
+    const { from, to } = periodOf(overviewSearch({ date: 'last-7-days' }), new Dates('Pacific/Auckland'), now)
     expect([from, to]).toEqual(['2026-02-24T11:00:00.000Z', '2026-03-03T11:00:00.000Z'])
   })
 
@@ -76,6 +85,7 @@ describe('the change of a figure', () => {
 
   test('is unknown where there is nothing to compare with', () => {
     expect(changeOf({ value: 3, before: null }, 'amount')).toBeNull()
+    expect(changeOf({ value: 3, before: undefined }, 'amount')).toBeNull()
     expect(changeOf({ value: 3, before: 0 }, 'amount')).toBeNull()
   })
 })

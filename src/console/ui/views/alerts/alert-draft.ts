@@ -1,9 +1,9 @@
 import type { Preview } from '../../../../alerts/preview.ts'
 import type { Alert, AlertChange, Limits } from '../../../../alerts/schemas.ts'
-import type { Show } from '../../../../calls/figures/measures.ts'
 import { takesSeveral } from '../../../../calls/filters.ts'
 import { splitValues } from '../../../../text/values.ts'
 import { type ChosenFilters, oneOrMore, readFilters, valuesOf } from '../calls/chosen-filters.ts'
+import type { ChartShow } from '../charts/chart-search.ts'
 import type { OfferedDestination } from './alert-queries.ts'
 import { type AlertSearch, watchedOf } from './alert-search.ts'
 
@@ -12,7 +12,8 @@ export interface AlertDraft {
   /** The proposed name, if it is blank. */
   name: string
   of: string
-  show: Show
+  /** What is left of a share is stored as the share, with the limits of that: see `ruleOf`. */
+  show: ChartShow
   filters: ChosenFilters
   windowMinutes: number
   side: 'above' | 'below'
@@ -101,19 +102,18 @@ function idsOf(to: Alert['to'], offered: readonly OfferedDestination[]): string[
 
 /** The rule to store, without whether it is paused. @param limit of the draft, or the one that is proposed @param name if none is typed */
 export function ruleOf(draft: AlertDraft, limit: number, name: string): AlertChange {
-  const { of, show, side, windowMinutes, repeatMinutes } = draft
-  const { factor } = unitOf(draft)
-  const warn = numberOf(draft.warn)
-  const limits: Limits = {
-    alert: rounded(limit / factor),
-    ...(warn === undefined ? {} : { warn: rounded(warn / factor) }),
-  }
+  const { of, show, windowMinutes, repeatMinutes } = draft
+  const isRest = show === 'failed'
+  const side = isRest ? otherSide[draft.side] : draft.side
+  const { alert, warn } = limitsOf(draft, limit)
+  const stored = (value: number) => (isRest ? rounded(1 - value) : value)
+  const limits: Limits = { alert: stored(alert), ...(warn === undefined ? {} : { warn: stored(warn) }) }
   const isCount = of === 'calls'
   return {
     name: draft.name.trim() || name,
     filters: givenFilters(draft.filters),
     of,
-    show,
+    show: isRest ? 'share' : show,
     windowMinutes,
     [side]: limits,
     ...(isCount ? {} : { minCalls: numberOf(draft.minCalls) ?? 1, noData: draft.noData }),
@@ -124,6 +124,20 @@ export function ruleOf(draft: AlertDraft, limit: number, name: string): AlertCha
     ],
     showOnly: draft.showOnly && !hasDestination(draft),
   }
+}
+
+const otherSide = { above: 'below', below: 'above' } as const
+
+/** The limits in the unit of the figure, of which the draft may show the rest. */
+export function limitsOf(draft: AlertDraft, limit: number): { alert: number; warn?: number } {
+  const { factor } = unitOf(draft)
+  const warn = numberOf(draft.warn)
+  return { alert: rounded(limit / factor), ...(warn === undefined ? {} : { warn: rounded(warn / factor) }) }
+}
+
+/** The values of a preview as the draft's figure has them. */
+export function valuesSeen({ data }: Pick<Preview, 'data'>, { show }: Pick<AlertDraft, 'show'>) {
+  return data.map(({ value }) => (value === null || show !== 'failed' ? value : 1 - value))
 }
 
 export function hasDestination({ chosen, added }: Pick<AlertDraft, 'chosen' | 'added'>): boolean {
@@ -147,7 +161,7 @@ export function unitOf({ of, show }: { of: string; show: string }): {
   prefix?: string
   suffix?: string
 } {
-  if (show === 'share') return { factor: 100, suffix: '%' }
+  if (show === 'share' || show === 'failed') return { factor: 100, suffix: '%' }
   if (of === 'costUsd') return { factor: 1, prefix: '$' }
   if (of === 'latencyMs') return { factor: 1, suffix: ' ms' }
   return of === 'duration' ? { factor: 1, suffix: ' s' } : { factor: 1 }
@@ -160,11 +174,11 @@ const firingShare = 0.005
  * A limit that only the most unusual hours of the last 30 days had crossed, in the unit in which it is typed; undefined
  * if no hour had a value.
  */
-export function proposedLimit({ data }: Preview, draft: AlertDraft): number | undefined {
+export function proposedLimit(preview: Preview, draft: AlertDraft): number | undefined {
   const isCount = draft.of === 'calls'
   const least = isCount ? 0 : (numberOf(draft.minCalls) ?? 1)
-  const values = data
-    .flatMap(({ value, calls }) => (value === null || calls < least ? [] : value))
+  const values = valuesSeen(preview, draft)
+    .flatMap((value, at) => (value === null || (preview.data[at]?.calls ?? 0) < least ? [] : value))
     .sort((a, b) => a - b)
   const at = Math.floor(values.length * firingShare)
   const value = draft.side === 'above' ? values.at(-1 - at) : values[at]

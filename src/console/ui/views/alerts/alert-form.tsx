@@ -1,19 +1,27 @@
-import { Button, NumberInput, SegmentedControl, Select, TextInput } from '@mantine/core'
+import {
+  Button,
+  Group,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  SimpleGrid,
+  Stack,
+  TextInput,
+} from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Alert, AlertChange } from '../../../../alerts/schemas.ts'
-import { api, unwrap } from '../../api.ts'
+import { pathOf, read, unwrap } from '../../api.ts'
 import { fieldErrors } from '../../components/field-errors.ts'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { alertKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import { CallFilters } from '../calls/call-filters.tsx'
 import { faultsOf, readFilters } from '../calls/chosen-filters.ts'
-import { showsOf } from '../charts/chart.ts'
 import { FigureChoices } from '../charts/chart-choices.tsx'
+import { describeSent } from './alert-acts.tsx'
 import {
   type AlertDraft,
   hasDestination,
@@ -24,14 +32,12 @@ import {
   unitOf,
   unreachableLimit,
 } from './alert-draft.ts'
-import { destinationsQuery, type OfferedDestination, previewQuery } from './alert-queries.ts'
+import { type OfferedDestination, previewQuery, useNames } from './alert-queries.ts'
 import { unwatched, watchedOf } from './alert-search.ts'
 import { conditionInWords, minutesInWords } from './alert-words.ts'
 import classes from './alerts.module.css'
 import { DestinationsField } from './destinations-field.tsx'
-import { PreviewPanel } from './preview-panel.tsx'
-import { sentWords } from './use-alert-actions.ts'
-import { useNames } from './use-names.ts'
+import { Preview } from './preview.tsx'
 
 const windows = [5, 15, 30, 60, 180, 360, 720, 1_440, 4_320, 10_080]
 const repeats = [15, 30, 60, 240, 720, 1_440]
@@ -80,14 +86,14 @@ export function AlertForm({ id, first, paused = false, offered, onSaved }: Alert
         submit(false)
       }}
     >
-      <div className="cb-stack">
+      <Stack>
         <Panel title="Watch">
           <Watched draft={draft} onChange={change} />
         </Panel>
         <Panel title="Alert me when">
           <Condition draft={draft} limit={limit} errors={errors} onChange={change} />
         </Panel>
-        <Panel title="Tell">
+        <Panel title="Notify">
           <DestinationsField
             draft={{ ...draft, chosen }}
             offered={offered}
@@ -104,7 +110,7 @@ export function AlertForm({ id, first, paused = false, offered, onSaved }: Alert
           error={errors.name}
         />
         {error && !isShown(errors) && <Problem error={error} />}
-        <div className={classes.buttons}>
+        <Group gap="xs" justify="flex-end">
           {isSent && (
             <Button variant="default" disabled={!isReady} loading={isPending} onClick={() => submit(true)}>
               {id ? 'Save and send a test' : 'Create and send a test'}
@@ -113,9 +119,9 @@ export function AlertForm({ id, first, paused = false, offered, onSaved }: Alert
           <Button type="submit" disabled={!isReady} loading={isPending}>
             {id ? 'Save' : 'Create alert'}
           </Button>
-        </div>
-      </div>
-      <PreviewPanel draft={draft} limit={limit} />
+        </Group>
+      </Stack>
+      <Preview draft={draft} limit={limit} />
     </form>
   )
 }
@@ -127,13 +133,11 @@ interface PartProps {
 
 /** The figure, and the calls that it is of. */
 function Watched({ draft: { of, show, filters }, onChange }: PartProps) {
-  const shows = showsOf(of).filter((one) => one !== 'failed')
   return (
-    <div className="cb-stack">
-      <div className={classes.pair}>
+    <Stack>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <FigureChoices
           figure={{ of, show }}
-          shows={shows}
           onChange={(figure) => {
             // A limit of another figure means nothing.
             const { filters: _, ...next } = watchedOf({
@@ -143,7 +147,7 @@ function Watched({ draft: { of, show, filters }, onChange }: PartProps) {
             onChange({ ...next, alert: undefined, warn: '' })
           }}
         />
-      </div>
+      </SimpleGrid>
       <CallFilters
         filters={filters}
         faults={faultsOf(filters)}
@@ -152,7 +156,7 @@ function Watched({ draft: { of, show, filters }, onChange }: PartProps) {
         onChange={(change) => onChange({ filters: readFilters({ ...filters, ...change }) })}
         onClear={() => onChange({ filters: {} })}
       />
-    </div>
+    </Stack>
   )
 }
 
@@ -168,7 +172,7 @@ function Condition({ draft, limit, errors, onChange }: ConditionProps) {
   const window = [...new Set([...windows, windowMinutes])].sort((a, b) => a - b)
   const repeat = [...new Set([...repeats, ...(repeatMinutes ? [repeatMinutes] : [])])].sort((a, b) => a - b)
   return (
-    <div className="cb-stack">
+    <Stack>
       <SegmentedControl
         aria-label="Side of the limit"
         value={side}
@@ -178,7 +182,7 @@ function Condition({ draft, limit, errors, onChange }: ConditionProps) {
         ]}
         onChange={(next) => onChange({ side: next === 'below' ? 'below' : 'above' })}
       />
-      <div className={classes.pair}>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <NumberInput
           label="Limit"
           description={alert === undefined && limit !== undefined && 'Proposed from the last 30 days'}
@@ -206,7 +210,7 @@ function Condition({ draft, limit, errors, onChange }: ConditionProps) {
           onChange={(next) => onChange({ windowMinutes: Number(next) })}
         />
         <Select
-          label="Say it again"
+          label="Repeat"
           allowDeselect={false}
           value={String(repeatMinutes ?? '')}
           data={[
@@ -221,7 +225,7 @@ function Condition({ draft, limit, errors, onChange }: ConditionProps) {
         {of !== 'calls' && (
           <>
             <NumberInput
-              label="Calls at least"
+              label="Minimum of calls"
               min={1}
               allowDecimal={false}
               hideControls
@@ -230,7 +234,7 @@ function Condition({ draft, limit, errors, onChange }: ConditionProps) {
               error={errors.minCalls}
             />
             <Select
-              label="With fewer"
+              label="With fewer calls"
               allowDeselect={false}
               value={noData}
               data={withoutData}
@@ -238,43 +242,43 @@ function Condition({ draft, limit, errors, onChange }: ConditionProps) {
             />
           </>
         )}
-      </div>
-    </div>
+      </SimpleGrid>
+    </Stack>
   )
 }
 
 /** The limit in the unit in which it is typed: the one that was typed, or one that the last 30 days propose. */
 function useLimit(draft: AlertDraft): number | undefined {
-  const { id: project } = useProject()
+  const { of } = useProject()
   const isProposed = draft.alert === undefined
   const rule = previewRule({ ...draft, warn: '' }, unreachableLimit(draft))
-  const { data, isPlaceholderData } = useQuery({ ...previewQuery(project, rule), enabled: isProposed })
+  const { data, isPlaceholderData } = useQuery({ ...previewQuery(of, rule), enabled: isProposed })
   if (!isProposed) return numberOf(draft.alert)
   return data && !isPlaceholderData ? proposedLimit(data, draft) : undefined
 }
 
 function useSave({ id, onSaved }: Pick<AlertFormProps, 'id' | 'onSaved'>) {
-  const { id: project } = useProject()
+  const { id: project, of } = useProject()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const alerts = api.projects({ project }).alerts
+  const { alerts } = of
   const { mutate, isPending, error } = useMutation({
     mutationFn: async ({ rule, isTest }: { rule: AlertChange; isTest: boolean }) => {
       const saved = await unwrap(id ? alerts({ id }).put(rule) : alerts.post(rule))
       // What fails from here on must not look as if nothing were saved: a second try would make a second alert.
       const test = isTest
         ? await unwrap(alerts({ id: saved.id }).test.post({})).then(
-            ({ queued }) => sentWords(queued),
+            ({ queued }) => describeSent(queued),
             (failure: Error) => `The test message was not sent: ${failure.message}`,
           )
         : ''
-      await queryClient.invalidateQueries({ queryKey: alertKeys.list(project) })
+      await queryClient.invalidateQueries({ queryKey: read(alerts).queryKey })
       const offered = await queryClient
-        .fetchQuery({ ...destinationsQuery(project), staleTime: 0 })
+        .fetchQuery({ ...read(alerts.destinations), staleTime: 0 })
         .catch(() => null)
       return { saved, test, offered }
     },
-    onError: () => queryClient.invalidateQueries({ queryKey: alertKeys.destinations(project) }),
+    onError: () => queryClient.invalidateQueries({ queryKey: pathOf(alerts.destinations) }),
     onSuccess: ({ saved, test, offered }) => {
       const said = id ? 'Saved the alert' : 'Created the alert'
       notifications.show({ message: `${said} “${saved.name}”. ${test}`.trim() })

@@ -1,72 +1,63 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import type { Alerts } from '../../../../alerts/alerts.ts'
 import type { AlertChange } from '../../../../alerts/schemas.ts'
-import { api, unwrap } from '../../api.ts'
+import { pathOf, read, unwrap } from '../../api.ts'
 import { plusDays } from '../../components/dates.ts'
-import { alertKeys } from '../../query-keys.ts'
-import { type ChosenFilters, filterKey } from '../calls/chosen-filters.ts'
-import { readMetrics } from '../charts/metrics-query.ts'
+import { useProject } from '../../session.ts'
+import { facetsQuery } from '../calls/call-queries.ts'
+import type { ChosenFilters } from '../calls/chosen-filters.ts'
+import { readFigures } from '../charts/chart-queries.ts'
+import { useCriteria } from '../charts/use-chart.ts'
+import type { Names } from './alert-words.ts'
 
 /** An alert is evaluated once a minute. */
 const refetchMs = 15_000
+const daysCounted = 30
 
 export type OfferedDestination = Awaited<ReturnType<Alerts['destinations']>>[number]
 export type FiredChange = Awaited<ReturnType<Alerts['changes']>>['data'][number]
+type OfProject = ReturnType<typeof useProject>['of']
 
-/** The alerts of a project with their states. */
-export function alertsQuery(project: string) {
-  return queryOptions({
-    queryKey: alertKeys.list(project),
-    queryFn: ({ signal }) => unwrap(api.projects({ project }).alerts.get({ fetch: { signal } })),
-    select: ({ data }) => data,
-    refetchInterval: refetchMs,
-  })
+/** The alerts of the project with their states. */
+export function useAlerts() {
+  return useQuery({ ...read(useProject().of.alerts), refetchInterval: refetchMs })
 }
 
-/** Where alerts can be sent. */
-export function destinationsQuery(project: string) {
-  return queryOptions({
-    queryKey: alertKeys.destinations(project),
-    queryFn: ({ signal }) => unwrap(api.projects({ project }).alerts.destinations.get({ fetch: { signal } })),
-    select: ({ data }) => data,
-  })
+/** The names of the project's criteria and agents. */
+export function useNames(): Names {
+  const { data: facets } = useQuery(facetsQuery(useProject().id))
+  const agents = facets?.agentId?.flatMap(({ value, label }) => (label ? [[value, label] as const] : []))
+  return { criteria: useCriteria(), agents: new Map(agents) }
 }
-
-const daysCounted = 30
 
 /** How many calls a day match filters. @param today the last of the days that count */
-export function callsPerDayQuery(project: string, filters: ChosenFilters, today: string) {
-  const from = plusDays(today, -daysCounted)
+export function callsPerDayQuery(of: OfProject, filters: ChosenFilters, today: string) {
+  const query = { ...filters, from: plusDays(today, -daysCounted) }
   return queryOptions({
-    queryKey: alertKeys.callsPerDay(project, filterKey(filters), from),
-    queryFn: async ({ signal }) =>
-      (await readMetrics(project, { ...filters, from }, signal)).total / daysCounted,
+    queryKey: [...pathOf(of.alerts), 'calls per day', query],
+    queryFn: async ({ signal }) => (await readFigures(of, query, signal)).total / daysCounted,
     staleTime: Number.POSITIVE_INFINITY,
   })
 }
 
 /** What an alert would have done in the last 30 days. */
-export function previewQuery(project: string, rule: AlertChange) {
+export function previewQuery(of: OfProject, rule: AlertChange) {
   return queryOptions({
-    queryKey: alertKeys.preview(project, rule),
-    queryFn: ({ signal }) =>
-      unwrap(api.projects({ project }).alerts.preview.post(rule, { fetch: { signal } })),
+    queryKey: [...pathOf(of.alerts.preview), rule],
+    queryFn: ({ signal }) => unwrap(of.alerts.preview.post(rule, { fetch: { signal } })),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   })
 }
 
 /** The changes of states, newest first. @param alert of one alert only */
-export function changesQuery(project: string, alert?: string) {
+export function changesQuery(of: OfProject, alert?: string) {
   return infiniteQueryOptions({
-    queryKey: alertKeys.changes(project, alert),
-    queryFn: ({ pageParam, signal }) =>
-      unwrap(
-        api.projects({ project }).alerts.changes.get({
-          query: { ...(alert && { alert }), ...(pageParam !== null && { before: String(pageParam) }) },
-          fetch: { signal },
-        }),
-      ),
+    queryKey: [...pathOf(of.alerts.changes), alert],
+    queryFn: ({ pageParam, signal }) => {
+      const query = { ...(alert && { alert }), ...(pageParam !== null && { before: String(pageParam) }) }
+      return unwrap(of.alerts.changes.get({ query, fetch: { signal } }))
+    },
     initialPageParam: null as number | null,
     getNextPageParam: ({ next }) => next,
     // Every page would be loaded again.

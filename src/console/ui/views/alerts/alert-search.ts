@@ -1,9 +1,8 @@
-import type { Show } from '../../../../calls/figures/measures.ts'
 import type { FilterName } from '../../../../calls/filters.ts'
 import { wordParam } from '../../search-params.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import { chartOf } from '../charts/chart.ts'
-import { type Chart, chartSearch } from '../charts/chart-search.ts'
+import { type Chart, type ChartShow, chartSearch } from '../charts/chart-search.ts'
 
 /** What an alert may watch, as in the address of a new one. */
 export type AlertSearch = ChosenFilters & { of?: string; show?: string; below?: 'true' }
@@ -27,22 +26,16 @@ export const unwatched: readonly FilterName[] = [
   'text',
 ]
 
-/** What the address asks for. An alert watches the share that passed, since what failed is the rest of it. */
+/** What the address asks for. An alert is where a share of successes is low, and where any other figure is high. */
 export function watchedOf({ below, ...search }: AlertSearch): Watched {
   const { chart, filters } = chartOf(search)
   const { of, show } = chart
-  const isShare = show === 'failed' || show === 'share'
-  return {
-    of,
-    show: show === 'failed' ? 'share' : show,
-    filters,
-    side: below || isShare ? 'below' : 'above',
-  }
+  return { of, show, filters, side: below || show === 'share' ? 'below' : 'above' }
 }
 
 interface Watched {
   of: string
-  show: Show
+  show: ChartShow
   filters: ChosenFilters
   /** On which side of the limit an alert is. */
   side: 'above' | 'below'

@@ -1,65 +1,104 @@
-import { Button, Skeleton } from '@mantine/core'
+import { Button, Group, Skeleton, Stack } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay, IconSend, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Alert } from '../../../../alerts/schemas.ts'
+import { read } from '../../api.ts'
+import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
+import { PageLink } from '../../components/links.tsx'
+import { Loaded, Page, Section } from '../../components/page.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
-import { useRefusal } from '../../session.ts'
+import { useDates } from '../../components/use-dates.ts'
+import { useProject, useRefusal } from '../../session.ts'
 import { chartOf } from '../charts/chart.ts'
-import { chosenFilters, draftOf, numberOf } from './alert-draft.ts'
+import { useAlertActs } from './alert-acts.tsx'
+import { chosenFilters, draftOf, newDraft, numberOf } from './alert-draft.ts'
 import { AlertForm } from './alert-form.tsx'
-import { alertsQuery, destinationsQuery, type OfferedDestination } from './alert-queries.ts'
-import { AlertState } from './alert-state.tsx'
+import { callsPerDayQuery, type OfferedDestination, useAlerts, useNames } from './alert-queries.ts'
+import { watchedOf } from './alert-search.ts'
 import { filtersInWords, ruleInWords, valueInWords } from './alert-words.ts'
 import classes from './alerts.module.css'
-import { DeleteAlert } from './delete-alert.tsx'
-import { Fired } from './fired.tsx'
-import { AllAlerts } from './new-alert-view.tsx'
-import { PreviewPanel } from './preview-panel.tsx'
-import { useAlertActions } from './use-alert-actions.ts'
-import { useNames } from './use-names.ts'
+import { AlertState, Fired } from './fired.tsx'
+import { Preview } from './preview.tsx'
 
 const route = getRouteApi('/p/$project/settings/alerts/$alert')
+const allAlerts = { from: '/p/$project', to: '/p/$project/settings/alerts' } as const
+const backLink = <PageLink {...allAlerts}>All alerts</PageLink>
+const waiting = <Skeleton height={480} />
+
+/** Makes an alert. The address says what it watches at first. */
+export function NewAlertView() {
+  const { of } = useProject()
+  const refusal = useRefusal('change')
+  const search = useSearch({ from: '/p/$project/settings/alerts/new' })
+  const destinations = useQuery(read(of.alerts.destinations))
+  const { filters } = watchedOf(search)
+  const dates = useDates()
+  // The day on which the page was opened: at midnight, what is typed stays.
+  const [today] = useState(() => dates.dayOf(Date.now()))
+  const perDay = useQuery(callsPerDayQuery(of, filters, today))
+  return (
+    <Page title="New alert" description={backLink}>
+      {refusal !== null ? (
+        <Empty title="Viewers cannot make alerts">{refusal}</Empty>
+      ) : (
+        <Loaded query={destinations} what="The destinations" waiting={waiting}>
+          {({ data: offered }) =>
+            perDay.isPending ? (
+              waiting
+            ) : (
+              // Without the number of calls, the window is one for few of them.
+              <AlertForm
+                key={JSON.stringify(search)}
+                first={newDraft(search, perDay.data ?? 0)}
+                offered={offered}
+              />
+            )
+          }
+        </Loaded>
+      )}
+    </Page>
+  )
+}
 
 /** One alert: its state, its rule, what it would have done, and what it did. */
 export function AlertView() {
-  const { project, alert: id } = route.useParams()
-  const rules = useQuery(alertsQuery(project))
-  const destinations = useQuery(destinationsQuery(project))
-  const error = rules.error ?? destinations.error
-  if (error && !(rules.data && destinations.data))
-    return (
-      <Problem
-        error={error}
-        title="The alert could not be loaded"
-        onRetry={() => void Promise.all([rules.refetch(), destinations.refetch()])}
-      />
-    )
-  if (!rules.data || !destinations.data) return <Skeleton height={480} />
-  const alert = rules.data.find((rule) => rule.id === id)
-  if (!alert) return <PageHeader title="Alert not found" description={<AllAlerts />} />
-  // Another alert is another page, with nothing left of the form of the one before.
-  return <OpenAlert key={id} alert={alert} offered={destinations.data} />
+  const { alert: id } = route.useParams()
+  const alerts = useAlerts()
+  const destinations = useQuery(read(useProject().of.alerts.destinations))
+  return (
+    <Loaded query={alerts} what="The alert" waiting={waiting}>
+      {({ data }) => (
+        <Loaded query={destinations} what="The destinations" waiting={waiting}>
+          {({ data: offered }) => {
+            const alert = data.find((rule) => rule.id === id)
+            // Another alert is another page, with nothing left of the form of the one before.
+            if (alert) return <OpenAlert key={id} alert={alert} offered={offered} />
+            return <PageHeader title="Alert not found" description={backLink} />
+          }}
+        </Loaded>
+      )}
+    </Loaded>
+  )
 }
 
-function OpenAlert({ alert, offered }: { alert: Alert; offered: readonly OfferedDestination[] }) {
+interface OpenAlertProps {
+  alert: Alert
+  offered: readonly OfferedDestination[]
+}
+
+function OpenAlert({ alert, offered }: OpenAlertProps) {
   const mayChange = useRefusal('change') === null
   const [first, setFirst] = useState(() => draftOf(alert, offered))
   return (
-    <>
-      <PageHeader
-        title={alert.name}
-        description={<AllAlerts />}
-        action={mayChange && <Actions alert={alert} />}
-      />
-      <div className="cb-stack">
-        <StateNow alert={alert} />
+    <Page title={alert.name} description={backLink} action={mayChange && <Actions alert={alert} />}>
+      <Stack>
+        <StateNow {...alert} />
         {mayChange ? (
           <AlertForm
             key={JSON.stringify(first)}
@@ -72,62 +111,47 @@ function OpenAlert({ alert, offered }: { alert: Alert; offered: readonly Offered
         ) : (
           <ReadOnly alert={alert} offered={offered} />
         )}
-        <section className={classes.fired} aria-labelledby="fired">
-          <h2 id="fired">What fired</h2>
+        <Section title="What fired">
           <Fired alert={alert.id} />
-        </section>
-      </div>
-    </>
+        </Section>
+      </Stack>
+    </Page>
   )
 }
 
 function Actions({ alert }: { alert: Alert }) {
-  const { project } = route.useParams()
+  const { id: project } = useProject()
   const navigate = useNavigate()
-  const [isDeleting, setDeleting] = useState(false)
-  const { pause, test, isTesting } = useAlertActions(alert.id)
-  const { paused, to } = alert
+  const { pause, test, remove, isTesting } = useAlertActs(alert, () =>
+    navigate({ to: '/p/$project/settings/alerts', params: { project } }),
+  )
+  const Pause = alert.paused ? IconPlayerPlay : IconPlayerPause
   return (
-    <div className="cb-row">
-      {to.length > 0 && (
+    <Group gap="xs">
+      {alert.to.length > 0 && (
         <Button
           variant="default"
           leftSection={<IconSend size={14} aria-hidden />}
           loading={isTesting}
-          onClick={() => test()}
+          onClick={test}
         >
           Send a test message
         </Button>
       )}
-      <Button
-        variant="default"
-        leftSection={
-          paused ? <IconPlayerPlay size={14} aria-hidden /> : <IconPlayerPause size={14} aria-hidden />
-        }
-        onClick={() => pause(!paused)}
-      >
-        {paused ? 'Resume' : 'Pause'}
+      <Button variant="default" leftSection={<Pause size={14} aria-hidden />} onClick={pause}>
+        {alert.paused ? 'Resume' : 'Pause'}
       </Button>
-      <Button
-        variant="default"
-        leftSection={<IconTrash size={14} aria-hidden />}
-        onClick={() => setDeleting(true)}
-      >
+      <Button variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={remove}>
         Delete
       </Button>
-      <DeleteAlert
-        deleting={isDeleting ? alert : null}
-        onClose={() => setDeleting(false)}
-        onDeleted={() => void navigate({ to: '/p/$project/settings/alerts', params: { project } })}
-      />
-    </div>
+    </Group>
   )
 }
 
 /** The state, since when, and of which figure. */
-function StateNow({ alert: { of, show, state, since, value, calls, paused } }: { alert: Alert }) {
+function StateNow({ of, show, state, since, value, calls, paused }: Alert) {
   return (
-    <p className={classes.state} role="status">
+    <Group component="p" gap="sm" role="status">
       <AlertState state={state} />
       {paused && <StatusBadge tone="neutral">Paused</StatusBadge>}
       <span className="cb-dimmed">
@@ -137,24 +161,26 @@ function StateNow({ alert: { of, show, state, since, value, calls, paused } }: {
         <span className="cb-figure">{valueInWords(chartOf({ of, show }).chart, value)}</span> of{' '}
         {counted(calls, 'call')}
       </span>
-    </p>
+    </Group>
   )
 }
 
 /** The rule in words, for viewers. */
-function ReadOnly({ alert, offered }: { alert: Alert; offered: readonly OfferedDestination[] }) {
+function ReadOnly({ alert, offered }: OpenAlertProps) {
   const names = useNames()
   const draft = draftOf(alert, offered)
   const filters = filtersInWords(chosenFilters(alert.filters), names)
-  const told = offered.filter(({ id }) => draft.chosen.includes(id)).map(({ name }) => name)
+  const notified = offered.filter(({ id }) => draft.chosen.includes(id)).map(({ name }) => name)
   return (
     <div className={classes.form}>
       <Panel title="Rule">
         <p>{ruleInWords(alert, names)}.</p>
         {filters && <p dir="auto">{filters}</p>}
-        <p className="cb-dimmed">{told.length > 0 ? `Tells ${told.join(', ')}.` : 'Tells nobody.'}</p>
+        <p className="cb-dimmed">
+          {notified.length > 0 ? `Notifies ${notified.join(', ')}.` : 'Notifies nobody.'}
+        </p>
       </Panel>
-      <PreviewPanel draft={draft} limit={numberOf(draft.alert)} />
+      <Preview draft={draft} limit={numberOf(draft.alert)} />
     </div>
   )
 }

@@ -12,7 +12,7 @@ export interface Names {
   agents: ReadonlyMap<string, string>
 }
 
-export const stateWords: Record<AlertState, string> = {
+export const stateLabels: Record<AlertState, string> = {
   ok: 'OK',
   warning: 'Warning',
   alert: 'Alert',

@@ -1,70 +1,61 @@
-import { Tabs } from '@mantine/core'
+import { Group, Tabs } from '@mantine/core'
 import { IconBell, IconPlus } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
 import type { Alert } from '../../../../alerts/schemas.ts'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
-import { Instant } from '../../components/instant.tsx'
 import { PageButton, PageLink } from '../../components/links.tsx'
-import { type Column, ListTable } from '../../components/list-table.tsx'
-import { PageHeader } from '../../components/page-header.tsx'
-import { Problem } from '../../components/problem.tsx'
+import { Page } from '../../components/page.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { QueryTable } from '../../components/table.tsx'
+import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { chartOf } from '../charts/chart.ts'
+import { AlertMenu } from './alert-acts.tsx'
 import { chosenFilters } from './alert-draft.ts'
-import { AlertMenu } from './alert-menu.tsx'
-import { alertsQuery } from './alert-queries.ts'
-import { AlertState } from './alert-state.tsx'
+import { useAlerts, useNames } from './alert-queries.ts'
 import { filtersInWords, type Names, ruleInWords, valueInWords } from './alert-words.ts'
 import classes from './alerts.module.css'
-import { DeleteAlert } from './delete-alert.tsx'
-import { Fired } from './fired.tsx'
-import { useNames } from './use-names.ts'
+import { AlertState, Fired } from './fired.tsx'
+
+const newAlert = { from: '/p/$project', to: '/p/$project/settings/alerts/new' } as const
 
 /** The project's alerts with their states, and what fired. */
 export function AlertsView() {
   const { tab = 'rules' } = useSearch({ from: '/p/$project/settings/alerts' })
   const navigate = useNavigate({ from: '/p/$project/settings/alerts' })
+  const mayChange = useRefusal('change') === null
   const show = (next: string | null) =>
     void navigate({ to: '.', search: next === 'fired' ? { tab: next } : {}, replace: true })
   return (
-    <>
-      <PageHeader
-        title="Alerts"
-        description="A rule watches a figure of the newest calls, and tells you when it crosses a limit."
-        action={<NewAlert />}
-      />
+    <Page
+      title="Alerts"
+      description="A rule watches a figure of the newest calls, and tells you when it crosses a limit."
+      action={
+        mayChange && (
+          <PageButton
+            {...newAlert}
+            search={{ of: 'success' }}
+            leftSection={<IconPlus size={16} aria-hidden />}
+          >
+            New alert
+          </PageButton>
+        )
+      }
+    >
       <Tabs value={tab} onChange={show} keepMounted={false}>
         <Tabs.List mb="md">
           <Tabs.Tab value="rules">Rules</Tabs.Tab>
           <Tabs.Tab value="fired">What fired</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="rules">
-          <Rules />
+          <Rules mayChange={mayChange} />
         </Tabs.Panel>
         <Tabs.Panel value="fired">
           <Fired />
         </Tabs.Panel>
       </Tabs>
-    </>
-  )
-}
-
-function NewAlert() {
-  const { id: project } = useProject()
-  if (useRefusal('change') !== null) return null
-  return (
-    <PageButton
-      to="/p/$project/settings/alerts/new"
-      params={{ project }}
-      search={{ of: 'success' }}
-      leftSection={<IconPlus size={16} aria-hidden />}
-    >
-      New alert
-    </PageButton>
+    </Page>
   )
 }
 
@@ -76,129 +67,86 @@ const starters = [
 ] as const
 
 function Starters() {
-  const { id: project } = useProject()
   return (
-    <div className="cb-row">
+    <Group gap="xs" justify="center">
       {starters.map(({ label, search }) => (
-        <PageButton
-          key={label}
-          to="/p/$project/settings/alerts/new"
-          params={{ project }}
-          search={search}
-          variant="default"
-          size="xs"
-        >
+        <PageButton key={label} {...newAlert} search={search} variant="default" size="xs">
           {label}
         </PageButton>
       ))}
-    </div>
+    </Group>
   )
 }
 
-function Rules() {
+function Rules({ mayChange }: { mayChange: boolean }) {
   const { id: project } = useProject()
-  const { data, error, refetch } = useQuery(alertsQuery(project))
+  const alerts = useAlerts()
   const navigate = useNavigate()
-  const mayChange = useRefusal('change') === null
-  const [deleting, setDeleting] = useState<Alert | null>(null)
-  const columns = columnsOf(project, useNames())
-  const open = ({ id }: Alert) =>
-    void navigate({ to: '/p/$project/settings/alerts/$alert', params: { project, alert: id } })
-  if (error && !data)
-    return <Problem error={error} title="The alerts could not be loaded" onRetry={() => void refetch()} />
+  const names = useNames()
   return (
-    <>
-      <ListTable
-        label="Alerts"
-        columns={mayChange ? [...columns, menuColumn(setDeleting)] : columns}
-        rows={data}
-        rowKey={({ id }) => id}
-        onOpen={open}
-        expectedRows={3}
-        empty={
-          <Empty icon={<IconBell size={24} />} title="No alerts yet" action={mayChange && <Starters />}>
-            Learn of a broken agent before your customers call. “Alert me when …” stands above the list of
-            calls and beside each chart, too, and begins with what it shows.
-          </Empty>
-        }
-      />
-      <DeleteAlert deleting={deleting} onClose={() => setDeleting(null)} />
-    </>
+    <QueryTable
+      label="Alerts"
+      of={alerts}
+      what="The alerts"
+      rows={alerts.data?.data}
+      rowKey={({ id }) => id}
+      onOpen={({ id }) =>
+        void navigate({ to: '/p/$project/settings/alerts/$alert', params: { project, alert: id } })
+      }
+      expectedRows={3}
+      columns={({ cell, when }) => [
+        cell('Name', (rule) => <Rule rule={rule} names={names} />),
+        cell('State', ({ state }) => <AlertState state={state} />, { width: '104px' }),
+        when('Since', ({ since }) => since, { from: 640 }),
+        cell(
+          'Value',
+          ({ of, show, value }) => (
+            <span className="cb-figure">{valueInWords(chartOf({ of, show }).chart, value)}</span>
+          ),
+          { width: '88px', align: 'right', from: 480 },
+        ),
+        cell(
+          'Counted',
+          ({ calls }) => <span className="cb-figure cb-dimmed">{counted(calls, 'call')}</span>,
+          { width: '96px', align: 'right', from: 640 },
+        ),
+        ...(mayChange
+          ? [
+              {
+                key: 'actions',
+                header: <span className="cb-hidden">Actions</span>,
+                width: '48px',
+                align: 'right' as const,
+                render: (alert: Alert) => <AlertMenu alert={alert} />,
+              },
+            ]
+          : []),
+      ]}
+      empty={
+        <Empty icon={<IconBell size={24} />} title="No alerts yet" action={mayChange && <Starters />}>
+          Learn of a broken agent before your customers call. “Alert me when …” stands above the list of calls
+          and beside each chart, too, and begins with what it shows.
+        </Empty>
+      }
+    />
   )
 }
 
-function columnsOf(project: string, names: Names): Column<Alert>[] {
-  return [
-    {
-      key: 'name',
-      header: 'Name',
-      render: (rule) => (
-        <>
-          <span className={classes.name}>
-            <PageLink
-              to="/p/$project/settings/alerts/$alert"
-              params={{ project, alert: rule.id }}
-              dir="auto"
-              className="cb-truncate"
-            >
-              {rule.name}
-            </PageLink>
-            {rule.paused && <StatusBadge tone="neutral">Paused</StatusBadge>}
-          </span>
-          <RuleInWords rule={rule} names={names} />
-        </>
-      ),
-    },
-    {
-      key: 'state',
-      header: 'State',
-      width: '104px',
-      render: ({ state }) => <AlertState state={state} />,
-    },
-    {
-      key: 'since',
-      header: 'Since',
-      width: '112px',
-      from: 640,
-      render: ({ since }) => <Instant at={since} />,
-    },
-    {
-      key: 'value',
-      header: 'Value',
-      width: '88px',
-      align: 'right',
-      from: 480,
-      render: ({ of, show, value }) => (
-        <span className="cb-figure">{valueInWords(chartOf({ of, show }).chart, value)}</span>
-      ),
-    },
-    {
-      key: 'calls',
-      header: 'Of',
-      width: '96px',
-      align: 'right',
-      from: 640,
-      render: ({ calls }) => <span className="cb-figure cb-dimmed">{counted(calls, 'call')}</span>,
-    },
-  ]
-}
-
-function menuColumn(remove: (alert: Alert) => void): Column<Alert> {
-  return {
-    key: 'actions',
-    header: <span className="cb-hidden">Actions</span>,
-    width: '48px',
-    align: 'right',
-    render: (alert) => <AlertMenu alert={alert} onDelete={remove} />,
-  }
-}
-
-function RuleInWords({ rule, names }: { rule: Alert; names: Names }) {
+/** The name above the rule in words. */
+function Rule({ rule, names }: { rule: Alert; names: Names }) {
   const filters = filtersInWords(chosenFilters(rule.filters), names)
   return (
-    <span className={classes.words}>
-      {ruleInWords(rule, names)}
-      {filters && <span dir="auto"> · {filters}</span>}
-    </span>
+    <>
+      <Group gap="xs" wrap="nowrap" fw={500}>
+        <PageLink {...to.alert(rule.id)} dir="auto" className="cb-truncate">
+          {rule.name}
+        </PageLink>
+        {rule.paused && <StatusBadge tone="neutral">Paused</StatusBadge>}
+      </Group>
+      <span className={classes.words}>
+        {ruleInWords(rule, names)}
+        {filters && <span dir="auto"> · {filters}</span>}
+      </span>
+    </>
   )
 }

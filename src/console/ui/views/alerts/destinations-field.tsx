@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Checkbox, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Checkbox, Group, Stack, TextInput } from '@mantine/core'
 import { IconBrandSlack, IconPhoneCall, IconX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { PageLink } from '../../components/links.tsx'
@@ -8,7 +8,7 @@ import { type AddedKind, type AlertDraft, hasDestination } from './alert-draft.t
 import type { OfferedDestination } from './alert-queries.ts'
 import classes from './alerts.module.css'
 
-const kindWords: Record<OfferedDestination['kind'], string> = {
+const kindLabels: Record<OfferedDestination['kind'], string> = {
   webhook: 'Webhook',
   slack: 'Slack',
   pagerDuty: 'PagerDuty',
@@ -34,7 +34,7 @@ interface DestinationsFieldProps {
   onChange: (change: Partial<AlertDraft>) => void
 }
 
-/** Who is told: what the project has, by its last four characters, and what is added. */
+/** Who is notified: what the project has, by its last four characters, and what is added. */
 export function DestinationsField({ draft, offered, errors, onChange }: DestinationsFieldProps) {
   const { id: project, role } = useProject()
   const { chosen, added } = draft
@@ -44,26 +44,26 @@ export function DestinationsField({ draft, offered, errors, onChange }: Destinat
     onChange({ added: others })
   }
   return (
-    <div className="cb-stack">
+    <Stack>
       {offered.length > 0 && (
         <Checkbox.Group
           aria-label="Destinations"
           value={chosen}
           onChange={(ids) => onChange({ chosen: ids })}
         >
-          <div className={classes.destinations}>
+          <Stack gap="xs" className={classes.destinations}>
             {offered.map(({ id, kind, name }) => (
               <Checkbox
                 key={id}
                 value={id}
                 label={
                   <>
-                    {kindWords[kind]} <span className="cb-mono">{name}</span>
+                    {kindLabels[kind]} <span className="cb-mono">{name}</span>
                   </>
                 }
               />
             ))}
-          </div>
+          </Stack>
         </Checkbox.Group>
       )}
       {kinds.map((kind) => {
@@ -92,7 +92,7 @@ export function DestinationsField({ draft, offered, errors, onChange }: Destinat
                 leftSection={addedKinds[kind].icon}
                 onClick={() => set(kind, '')}
               >
-                Add {kindWords[kind]}
+                Add {kindLabels[kind]}
               </Button>
             ),
         )}
@@ -105,12 +105,12 @@ export function DestinationsField({ draft, offered, errors, onChange }: Destinat
       {!hasDestination(draft) && (
         <Checkbox
           label="Only show it here"
-          description="Nobody is told. Without a destination, an alert is made only so."
+          description="Notifies nobody. Needed for an alert without a destination."
           checked={draft.showOnly}
           onChange={(event) => onChange({ showOnly: event.currentTarget.checked })}
         />
       )}
-    </div>
+    </Stack>
   )
 }
 
@@ -129,8 +129,9 @@ function Added({ kind, text, error, onChange, onRemove }: AddedProps) {
   const field = useFocus<HTMLInputElement>()
   const { label, placeholder } = addedKinds[kind]
   return (
-    <div className={classes.added}>
+    <Group gap={4} align="flex-end" wrap="nowrap">
       <TextInput
+        flex={1}
         ref={field}
         label={label}
         placeholder={placeholder}
@@ -145,11 +146,11 @@ function Added({ kind, text, error, onChange, onRemove }: AddedProps) {
         variant="subtle"
         color="gray"
         size={32}
-        aria-label={`Remove the new destination of ${kindWords[kind]}`}
+        aria-label={`Remove the new destination of ${kindLabels[kind]}`}
         onClick={onRemove}
       >
         <IconX size={14} />
       </ActionIcon>
-    </div>
+    </Group>
   )
 }

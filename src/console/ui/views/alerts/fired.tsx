@@ -1,133 +1,96 @@
-import { Button } from '@mantine/core'
-import { IconBellCheck } from '@tabler/icons-react'
+import { IconAlertTriangle, IconBell, IconBellCheck, IconCheck } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { AlertState as State } from '../../../../alerts/schemas.ts'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { type Column, ListTable } from '../../components/list-table.tsx'
-import { Problem } from '../../components/problem.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { PagedTable } from '../../components/table.tsx'
+import { to } from '../../components/to.ts'
 import { useNow } from '../../components/use-now.ts'
 import { parseSearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import { readFilters } from '../calls/chosen-filters.ts'
 import { chartOf } from '../charts/chart.ts'
 import { changesQuery, type FiredChange } from './alert-queries.ts'
-import { AlertState } from './alert-state.tsx'
-import { lastedInWords, valueInWords } from './alert-words.ts'
-import classes from './alerts.module.css'
+import { lastedInWords, stateLabels, valueInWords } from './alert-words.ts'
+
+const looks: Record<State, { tone: 'success' | 'warning' | 'danger' | 'neutral'; icon?: ReactNode }> = {
+  ok: { tone: 'success', icon: <IconCheck size={12} stroke={2.5} /> },
+  warning: { tone: 'warning', icon: <IconAlertTriangle size={12} /> },
+  alert: { tone: 'danger', icon: <IconBell size={12} /> },
+  no_data: { tone: 'neutral' },
+}
+
+/** The state of an alert. */
+export function AlertState({ state }: { state: State }) {
+  return <StatusBadge {...looks[state]}>{stateLabels[state]}</StatusBadge>
+}
 
 /** When alerts fired, for how long, and the calls that were counted. @param alert only this one */
 export function Fired({ alert }: { alert?: string }) {
-  const { id: project } = useProject()
-  const query = useInfiniteQuery(changesQuery(project, alert))
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query
-  const rows = data?.pages.flatMap((page) => page.data.filter(hasFired))
-  if (error && !data)
-    return <Problem error={error} title="What fired could not be loaded" onRetry={() => void refetch()} />
-  const columns = columnsOf({ project, isOfOne: alert !== undefined })
+  const changes = useInfiniteQuery(changesQuery(useProject().of, alert))
+  // All but the ends of alerts.
+  const rows = changes.data?.pages.flatMap(({ data }) =>
+    data.filter(({ state }) => state === 'alert' || state === 'warning'),
+  )
+  // Of one alert, rows need no name, below which a narrow table has the rest.
+  const beside = alert === undefined ? ({ from: 640 } as const) : {}
+  return (
+    <PagedTable
+      label="What fired"
+      of={changes}
+      what="What fired"
+      more="Show earlier ones"
+      rows={rows}
+      rowKey={({ seq }) => String(seq)}
+      expectedRows={3}
+      columns={({ cell, when }) => [
+        cell('State', ({ state }) => <AlertState state={state} />, { width: '104px' }),
+        ...(alert === undefined ? [cell('Alert', (change) => <Name change={change} />)] : []),
+        cell('Value', (change) => <Value {...change} />, { width: '176px', from: 800 }),
+        when('When', ({ at }) => at, { as: 'moment', width: '128px', ...beside }),
+        cell('For', (change) => <Lasted {...change} />, { width: '112px', from: 480 }),
+        cell('Counted', (change) => <Counted {...change} />, { width: '96px', align: 'right', ...beside }),
+      ]}
+      empty={
+        !changes.hasNextPage && (
+          <Empty icon={<IconBellCheck size={24} />} title="Nothing has fired">
+            Each time a limit is crossed stands here for 90 days.
+          </Empty>
+        )
+      }
+    />
+  )
+}
+
+function Name({ change }: { change: FiredChange }) {
   return (
     <>
-      <ListTable
-        label="What fired"
-        columns={columns}
-        rows={rows}
-        rowKey={({ seq }) => String(seq)}
-        expectedRows={3}
-        empty={
-          !hasNextPage && (
-            <Empty icon={<IconBellCheck size={24} />} title="Nothing has fired">
-              Each time a limit is crossed stands here for 90 days.
-            </Empty>
-          )
-        }
-      />
-      {isFetchNextPageError && <Problem error={error} title="Earlier ones could not be loaded" />}
-      {hasNextPage && (
-        <div className={classes.more}>
-          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Show earlier ones
-          </Button>
-        </div>
-      )}
+      <PageLink {...to.alert(change.id)} dir="auto" className="cb-truncate">
+        {change.name}
+      </PageLink>
+      <span className="cb-narrow-line">
+        <Instant at={change.at} as="moment" /> · <Counted {...change} />
+      </span>
     </>
   )
 }
 
-/** Whether it is no end of an alert. */
-function hasFired({ state }: FiredChange): boolean {
-  return state === 'alert' || state === 'warning'
+function Value({ of, show, value, limit }: FiredChange) {
+  const { chart } = chartOf({ of, show })
+  return (
+    <span className="cb-figure">
+      {valueInWords(chart, value)}{' '}
+      {limit !== null && <span className="cb-dimmed">(limit {valueInWords(chart, limit)})</span>}
+    </span>
+  )
 }
 
-interface FiredColumns {
-  project: string
-  /** Whether all are of one alert, which needs no name. */
-  isOfOne: boolean
-}
-
-function columnsOf({ project, isOfOne }: FiredColumns): Column<FiredChange>[] {
-  const beside = isOfOne ? {} : ({ from: 640 } as const)
-  const name: Column<FiredChange> = {
-    key: 'name',
-    header: 'Alert',
-    render: (change) => (
-      <>
-        <PageLink
-          to="/p/$project/settings/alerts/$alert"
-          params={{ project, alert: change.id }}
-          dir="auto"
-          className="cb-truncate"
-        >
-          {change.name}
-        </PageLink>
-        <span className="cb-narrow-line">
-          <Instant at={change.at} as="moment" /> · <Counted project={project} change={change} />
-        </span>
-      </>
-    ),
-  }
-  return [
-    { key: 'state', header: 'State', width: '104px', render: ({ state }) => <AlertState state={state} /> },
-    ...(isOfOne ? [] : [name]),
-    {
-      key: 'value',
-      header: 'Value',
-      width: '176px',
-      from: 800,
-      render: (change) => (
-        <span className="cb-figure">
-          {written(change, change.value)}{' '}
-          {change.limit !== null && (
-            <span className="cb-dimmed">(limit {written(change, change.limit)})</span>
-          )}
-        </span>
-      ),
-    },
-    {
-      key: 'when',
-      header: 'When',
-      width: '128px',
-      ...beside,
-      render: ({ at }) => <Instant at={at} as="moment" />,
-    },
-    { key: 'for', header: 'For', width: '112px', from: 480, render: (change) => <Lasted {...change} /> },
-    {
-      key: 'calls',
-      header: 'Counted',
-      width: '96px',
-      align: 'right',
-      ...beside,
-      render: (change) => <Counted project={project} change={change} />,
-    },
-  ]
-}
-
-function written({ of, show }: FiredChange, value: number | null): string {
-  return valueInWords(chartOf({ of, show }).chart, value)
-}
-
-function Counted({ project, change }: { project: string; change: FiredChange }) {
-  const { url, calls, name, at } = change
+function Counted({ url, calls, name, at }: FiredChange) {
+  const { id: project } = useProject()
   return (
     <PageLink
       to="/p/$project/calls"

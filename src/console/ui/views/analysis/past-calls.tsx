@@ -1,18 +1,19 @@
-import { Button, Checkbox, Select, Skeleton } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { Button, Checkbox, Group, Select, Skeleton, Stack } from '@mantine/core'
 import { IconCheck, IconHistory, IconPlayerStop } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { AnalysisRun, AnalysisStatus, Rubric } from '../../../../analysis/schemas.ts'
-import { api, unwrap } from '../../api.ts'
+import { useAct } from '../../components/acts.ts'
+import { useConfirm } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asCount, counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
-import { type Column, ListTable } from '../../components/list-table.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { sayNotDone } from '../../components/say-not-done.ts'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { QueryTable } from '../../components/table.tsx'
 import { parseSearch } from '../../search-params.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { CallFilters } from '../calls/call-filters.tsx'
@@ -36,44 +37,43 @@ export function PastCalls({ status }: { status: AnalysisStatus | undefined }) {
       </Empty>
     )
   return (
-    <div className="cb-stack">
+    <Stack>
       {mayStart && (
         <Panel title="Analyze past calls">
           {data?.rubric ? <NewRun rubric={data.rubric} status={status} /> : <Skeleton height={160} />}
         </Panel>
       )}
       <Runs mayStop={mayStart} />
-    </div>
+    </Stack>
   )
 }
 
-function NewRun({ rubric, status }: { rubric: Rubric; status: AnalysisStatus | undefined }) {
+interface NewRunProps {
+  rubric: Rubric
+  status: AnalysisStatus | undefined
+}
+
+function NewRun({ rubric, status }: NewRunProps) {
   const { id: project } = useProject()
-  const queryClient = useQueryClient()
   const navigate = useNavigate({ from: '/p/$project/settings/analysis' })
   const { order: _, ...filters } = readFilters(useSearch({ from: '/p/$project/settings/analysis' }))
-  const asked = useResolvedFilters(filters)
+  const resolvedFilters = useResolvedFilters(filters)
   const faults = faultsOf(filters)
   const filter = (next: Record<string, unknown>, replace = false) =>
     void navigate({ to: '.', search: { tab: 'past', ...readFilters(next) }, replace, resetScroll: false })
   const [again, setAgain] = useState(false)
-  const plan = useQuery({ ...planQuery(project, asked), enabled: faults.length === 0 })
-  const start = useMutation({
-    mutationFn: () => unwrap(api.projects({ project }).analysis.runs.post({ filters: asked, again })),
-    onSuccess: async ({ calls }) => {
-      await queryClient.invalidateQueries(runsQuery(project))
-      void queryClient.invalidateQueries(statusQuery(project))
-      notifications.show({ message: `The analysis of ${counted(calls, 'call')} has started.` })
-    },
-  })
+  const plan = useQuery({ ...planQuery(project, resolvedFilters), enabled: faults.length === 0 })
+  const { start, done } = useNewRun(JSON.stringify([nameOf(resolvedFilters), again]))
   const calls = plan.data?.calls ?? 0
+  const words = <PlanWords plan={plan.data} rubric={rubric} status={status} />
+  const label = calls === 0 ? 'Analyze' : `Analyze ${counted(calls, 'call')}`
   return (
-    <div className="cb-stack">
+    <Stack>
       <p className="cb-dimmed">
         Version {rubric.version} answers its questions about these calls, the newest first. Calls that are
         live are left out, and so are those that the rubric does not ask about.
       </p>
-      <div className={classes.runFilters}>
+      <Stack gap="sm">
         <SavedViews filters={filters} onChoose={filter} />
         <CallFilters
           filters={filters}
@@ -82,15 +82,14 @@ function NewRun({ rubric, status }: { rubric: Rubric; status: AnalysisStatus | u
           onChange={(change, isTyping) => filter({ ...filters, ...change }, isTyping)}
           onClear={() => filter({})}
         />
-      </div>
+      </Stack>
       <Checkbox
         label="Again"
         description={`Also the calls that version ${rubric.version} has analyzed. Without it, they are skipped and cost nothing.`}
         checked={again}
         onChange={(event) => setAgain(event.currentTarget.checked)}
       />
-      {start.error && <Problem error={start.error} title="The analysis did not start" />}
-      <div className={classes.plan}>
+      <Group justify="space-between" gap="xs">
         <div role="status">
           {plan.error ? (
             <Problem
@@ -98,27 +97,53 @@ function NewRun({ rubric, status }: { rubric: Rubric; status: AnalysisStatus | u
               title="The calls could not be counted"
               onRetry={() => void plan.refetch()}
             />
+          ) : done ? (
+            <span>
+              <strong>All done.</strong> {describeRun(done)}.
+            </span>
           ) : (
-            <PlanWords plan={plan.data} rubric={rubric} status={status} />
+            words
           )}
         </div>
         <Button
-          disabled={calls === 0 || plan.isFetching || !status?.model}
-          loading={start.isPending}
-          onClick={() => start.mutate()}
+          disabled={calls === 0 || plan.isFetching || !status?.model || done !== undefined}
+          onClick={() => start({ filters: resolvedFilters, again }, label, words)}
         >
-          {calls === 0 ? 'Analyze' : `Analyze ${counted(calls, 'call')}`}
+          {label}
         </Button>
-      </div>
-    </div>
+      </Group>
+    </Stack>
   )
 }
 
-interface PlanWordsProps {
+/** Asks before a run starts. @param of what the run is about: another one is not done @returns the run, when it is done */
+function useNewRun(of: string) {
+  const { id: project, of: ofProject } = useProject()
+  const queryClient = useQueryClient()
+  const ask = useConfirm()
+  const [started, setStarted] = useState<{ id: string; of: string } | null>(null)
+  const { data } = useQuery(runsQuery(project))
+  const start = (run: { filters: ChosenFilters; again: boolean }, verb: string, words: ReactNode) =>
+    ask({
+      title: `${verb}?`,
+      verb,
+      isDanger: false,
+      text: <p>{words}</p>,
+      send: () => ofProject.analysis.runs.post(run),
+      changes: { queryKey: runsQuery(project).queryKey },
+      says: ({ calls }) => `The analysis of ${counted(calls, 'call')} has started.`,
+      done: (answer) => {
+        if ('id' in answer) setStarted({ id: answer.id, of })
+        void queryClient.invalidateQueries(statusQuery(project))
+      },
+    })
+  const isOfThis = (run: AnalysisRun) => run.state === 'done' && started?.of === of && run.id === started.id
+  return { start, done: data?.data.find(isOfThis) }
+}
+
+interface PlanWordsProps extends NewRunProps {
   /** Undefined while the calls are counted. */
   plan: { calls: number; tokens: number } | { id: string; calls: number } | undefined
-  rubric: Rubric
-  status: AnalysisStatus | undefined
 }
 
 function PlanWords({ plan, rubric, status }: PlanWordsProps) {
@@ -140,16 +165,14 @@ function PlanWords({ plan, rubric, status }: PlanWordsProps) {
   )
 }
 
-/** Sets the filters of a saved view. */
-function SavedViews({
-  filters,
-  onChoose,
-}: {
+interface SavedViewsProps {
   filters: ChosenFilters
   onChoose: (filters: ChosenFilters) => void
-}) {
-  const { id: project } = useProject()
-  const { data } = useQuery(viewsQuery(project, 'calls'))
+}
+
+/** Sets the filters of a saved view. */
+function SavedViews({ filters, onChoose }: SavedViewsProps) {
+  const { data } = useQuery(viewsQuery(useProject().id, 'calls'))
   const views = (data ?? []).map(({ id, name, query }) => {
     const { order: _, ...ofView } = readFilters(parseSearch(query))
     return { id, name, filters: ofView }
@@ -157,6 +180,7 @@ function SavedViews({
   return (
     <Select
       label="Saved view"
+      maw={320}
       placeholder={views.length === 0 ? 'No view is saved yet' : 'None'}
       disabled={views.length === 0}
       data={views.map(({ id, name }) => ({ value: id, label: name }))}
@@ -167,17 +191,38 @@ function SavedViews({
 }
 
 function Runs({ mayStop }: { mayStop: boolean }) {
-  const { id: project } = useProject()
-  const { data, error, refetch } = useQuery(runsQuery(project))
-  if (error && !data)
-    return <Problem title="The runs could not be loaded" error={error} onRetry={() => void refetch()} />
+  const { id: project, of } = useProject()
+  const runs = useQuery(runsQuery(project))
+  const stop = useAct({
+    send: (id: string) => of.analysis.runs({ id }).delete(),
+    changes: { queryKey: runsQuery(project).queryKey },
+  })
+  const onError = (error: unknown) => sayNotDone('The run was not stopped', error)
   return (
-    <ListTable
+    <QueryTable
       label="Runs"
-      columns={mayStop ? [...columns, stopColumn] : columns}
-      rows={data?.data}
+      of={runs}
+      what="The runs"
+      rows={runs.data?.data}
       rowKey={({ id }) => id}
       expectedRows={2}
+      columns={({ cell, actions }) => [
+        cell('Progress', (run) => <Progress run={run} />),
+        cell('State', ({ state }) => <RunState state={state} />, { width: '104px' }),
+        cell('Version', ({ version }) => version, { width: '72px', align: 'right', from: 640 }),
+        cell('Started', (run) => <Started {...run} />, { width: '208px', from: 640 }),
+        ...(mayStop
+          ? [
+              actions('Stop', ({ id, calls, state }) => [
+                state === 'running' && {
+                  icon: IconPlayerStop,
+                  label: `Stop the run over ${counted(calls, 'call')}`,
+                  act: () => stop.mutate(id, { onError }),
+                },
+              ]),
+            ]
+          : []),
+      ]}
       empty={
         <Empty title="No runs yet">
           A run over past calls is listed here with its progress, and can be stopped.
@@ -187,57 +232,37 @@ function Runs({ mayStop }: { mayStop: boolean }) {
   )
 }
 
-const columns: Column<AnalysisRun>[] = [
-  {
-    key: 'progress',
-    header: 'Progress',
-    render: (run) => <Progress run={run} />,
-  },
-  { key: 'state', header: 'State', width: '104px', render: ({ state }) => <RunState state={state} /> },
-  {
-    key: 'version',
-    header: 'Version',
-    width: '72px',
-    align: 'right',
-    from: 640,
-    render: ({ version }) => version,
-  },
-  {
-    key: 'started',
-    header: 'Started',
-    width: '208px',
-    from: 640,
-    render: ({ createdAt, createdBy }) => (
-      <span title={createdBy ?? undefined}>
-        <Instant at={createdAt} />
-        {createdBy && `, ${personOf(createdBy)}`}
-      </span>
-    ),
-  },
-]
-
-const stopColumn: Column<AnalysisRun> = {
-  key: 'stop',
-  header: <span className="cb-hidden">Actions</span>,
-  width: '88px',
-  align: 'right',
-  render: (run) => run.state === 'running' && <Stop run={run} />,
-}
-
-function Progress({ run: { calls, done, skipped, failed } }: { run: AnalysisRun }) {
-  const others = [
-    ...(skipped > 0 ? [`${asCount(skipped)} skipped`] : []),
-    ...(failed > 0 ? [`${asCount(failed)} failed`] : []),
-  ]
+function Started({ createdAt, createdBy }: AnalysisRun) {
   return (
-    <span className={classes.runProgress}>
-      <progress aria-label="Progress" value={done + skipped + failed} max={calls || 1} />
-      <span className="cb-truncate cb-figure">
-        {asCount(done)} of {asCount(calls)}
-        {others.length > 0 && `, ${others.join(', ')}`}
-      </span>
+    <span title={createdBy ?? undefined}>
+      <Instant at={createdAt} />
+      {createdBy && `, ${personOf(createdBy)}`}
     </span>
   )
+}
+
+function Progress({ run }: { run: AnalysisRun }) {
+  const { calls, done, skipped, failed } = run
+  return (
+    <Group component="span" gap="0 12px">
+      <progress
+        className={classes.progress}
+        aria-label="Progress"
+        value={done + skipped + failed}
+        max={calls || 1}
+      />
+      <span className="cb-truncate cb-figure">{describeRun(run)}</span>
+    </Group>
+  )
+}
+
+/** `96 of 128 analyzed, 2 skipped` */
+function describeRun({ calls, done, skipped, failed }: AnalysisRun): string {
+  return [
+    `${asCount(done)} of ${asCount(calls)} analyzed`,
+    ...(skipped > 0 ? [`${asCount(skipped)} skipped`] : []),
+    ...(failed > 0 ? [`${asCount(failed)} failed`] : []),
+  ].join(', ')
 }
 
 function RunState({ state }: Pick<AnalysisRun, 'state'>) {
@@ -263,26 +288,4 @@ function RunState({ state }: Pick<AnalysisRun, 'state'>) {
     default:
       return state satisfies never
   }
-}
-
-function Stop({ run: { id, calls } }: { run: AnalysisRun }) {
-  const { id: project } = useProject()
-  const queryClient = useQueryClient()
-  const { mutate, isPending } = useMutation({
-    mutationFn: () => unwrap(api.projects({ project }).analysis.runs({ id }).delete()),
-    onSettled: () => queryClient.invalidateQueries(runsQuery(project)),
-    onError: (error) =>
-      notifications.show({ color: 'red', title: 'The run was not stopped', message: error.message }),
-  })
-  return (
-    <Button
-      variant="default"
-      size="compact-xs"
-      loading={isPending}
-      aria-label={`Stop the run over ${counted(calls, 'call')}`}
-      onClick={() => mutate()}
-    >
-      Stop
-    </Button>
-  )
 }

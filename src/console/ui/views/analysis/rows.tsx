@@ -1,4 +1,4 @@
-import { ActionIcon, Button } from '@mantine/core'
+import { ActionIcon, Button, Stack } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
 import { type ReactNode, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
@@ -53,9 +53,9 @@ export function Rows<Row extends { row: string }>(props: RowsProps<Row>) {
         <ol ref={list} className={classes.rows}>
           {rows.map((row, at) => (
             <li key={row.row} className={classes.row}>
-              <div className={classes.rowFields}>
+              <Stack gap="sm" flex={1} miw={0}>
                 {children(row, at, (change) => onChange(rows.with(at, { ...row, ...change })))}
-              </div>
+              </Stack>
               <div className={classes.rowActions}>
                 {([-1, 1] as const).map((by) => {
                   const isEnd = at + by < 0 || at + by >= rows.length

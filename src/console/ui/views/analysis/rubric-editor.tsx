@@ -1,19 +1,28 @@
 import {
   Checkbox,
   Input,
+  MultiSelect,
   NumberInput,
   Radio,
   Select,
+  SimpleGrid,
+  Stack,
   Switch,
   TagsInput,
   Textarea,
   TextInput,
 } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { RubricField } from '../../../../analysis/schemas.ts'
+import { ApiProblem } from '../../api.ts'
+import { sentenceOf } from '../../components/field-sentence.ts'
 import { Mono } from '../../components/mono.tsx'
 import { Panel } from '../../components/panel.tsx'
+import { useProject } from '../../session.ts'
+import { facetsQuery } from '../calls/call-queries.ts'
+import { valueLabel } from '../calls/filter-labels.ts'
 import classes from './analysis-page.module.css'
-import { InUseSelect } from './in-use-select.tsx'
 import { Rows } from './rows.tsx'
 import {
   type CriterionDraft,
@@ -25,7 +34,6 @@ import {
   newField,
   type RubricDraft,
 } from './rubric-draft.ts'
-import { errorAt, errorOfList } from './rubric-errors.ts'
 
 const criteriaMax = 20
 const fieldsMax = 50
@@ -68,7 +76,7 @@ export function RubricEditor(props: EditorProps) {
 function Criteria({ draft: { criteria }, onChange, error, onShift }: EditorProps) {
   const ids = idsOf(criteria)
   return (
-    <div className="cb-stack">
+    <Stack>
       <p className="cb-dimmed">
         Questions that a call answers with yes or no. Yes passes, no fails. Ask for one thing at a time, and
         for something that is said in the call: the model has to quote it, or its answer counts as unknown.
@@ -117,7 +125,7 @@ function Criteria({ draft: { criteria }, onChange, error, onShift }: EditorProps
         )}
       </Rows>
       <ListError>{errorOfList(error, 'criteria')}</ListError>
-    </div>
+    </Stack>
   )
 }
 
@@ -127,18 +135,18 @@ function Evaluation({
   error,
 }: Pick<EditorProps, 'draft' | 'onChange' | 'error'>) {
   return (
-    <div className="cb-stack">
+    <Stack>
       <Radio.Group
         label="What makes a call a success"
         description="It fills the evaluation of calls whose platform sends none. A criterion that fails makes it failed; where one is unknown, it stays open."
         value={evaluation}
         onChange={(value) => onChange({ evaluation: value as RubricDraft['evaluation'] })}
       >
-        <div className={classes.radios}>
+        <Stack gap="xs" mt="xs">
           <Radio value="all" label="All criteria pass" />
           <Radio value="none" label="Nothing: calls are not evaluated" />
           <Radio value="some" label="These criteria pass" />
-        </div>
+        </Stack>
       </Radio.Group>
       {evaluation === 'some' && (
         <Checkbox.Group
@@ -146,16 +154,16 @@ function Evaluation({
           value={deciding}
           onChange={(rows) => onChange({ deciding: rows })}
         >
-          <div className={classes.deciding}>
+          <Stack gap="xs" pl={28}>
             {criteria.map(({ row, name }, at) => (
               <Checkbox key={row} value={row} label={<bdi>{name.trim() || `Criterion ${at + 1}`}</bdi>} />
             ))}
             {criteria.length === 0 && <p className="cb-dimmed">Add a criterion first.</p>}
-          </div>
+          </Stack>
         </Checkbox.Group>
       )}
       <ListError>{errorAt(error, 'evaluation') && 'Choose at least one criterion.'}</ListError>
-    </div>
+    </Stack>
   )
 }
 
@@ -169,7 +177,7 @@ const fieldTypes: { value: RubricField['type']; label: string }[] = [
 
 function Fields({ draft: { fields }, onChange, error, onShift }: EditorProps) {
   return (
-    <div className="cb-stack">
+    <Stack>
       <p className="cb-dimmed">
         Values to read out of a call, such as its topic. They stand among a call’s analysis, where calls can
         be filtered by them; so a key that is saved does not change.
@@ -185,7 +193,7 @@ function Fields({ draft: { fields }, onChange, error, onShift }: EditorProps) {
       >
         {(row, at, change: (change: Partial<FieldDraft>) => void) => (
           <>
-            <div className={classes.pair}>
+            <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md" verticalSpacing="sm">
               <TextInput
                 label="Key"
                 placeholder="e.g. booking_day"
@@ -206,7 +214,7 @@ function Fields({ draft: { fields }, onChange, error, onShift }: EditorProps) {
                 onChange={(value) => change({ type: value as RubricField['type'] })}
                 error={errorAt(error, `fields.${at}.type`)}
               />
-            </div>
+            </SimpleGrid>
             <Textarea
               label="What it says"
               placeholder="e.g. The day that was booked, as the caller said it."
@@ -231,7 +239,7 @@ function Fields({ draft: { fields }, onChange, error, onShift }: EditorProps) {
         )}
       </Rows>
       <ListError>{errorOfList(error, 'fields')}</ListError>
-    </div>
+    </Stack>
   )
 }
 
@@ -243,7 +251,7 @@ function keyOf(text: string): string {
 
 function Summary({ draft: { hasSummary, instructions }, onChange, error }: EditorProps) {
   return (
-    <div className="cb-stack">
+    <Stack>
       <Switch
         label="Write a summary"
         description="For calls whose platform sends none."
@@ -262,7 +270,7 @@ function Summary({ draft: { hasSummary, instructions }, onChange, error }: Edito
           error={errorAt(error, 'summary')}
         />
       )}
-    </div>
+    </Stack>
   )
 }
 
@@ -273,12 +281,12 @@ function numberOf(value: string | number): NumberDraft {
 
 function Conditions({ draft, onChange, error }: EditorProps) {
   return (
-    <div className="cb-stack">
+    <Stack>
       <p className="cb-dimmed">
         Completed calls for which all of this holds are analyzed; others are skipped. What is empty does not
         matter.
       </p>
-      <div className={classes.pair}>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md" verticalSpacing="sm">
         <NumberInput
           label="Turns of the caller, at least"
           placeholder="Any"
@@ -296,7 +304,7 @@ function Conditions({ draft, onChange, error }: EditorProps) {
           onChange={(value) => onChange({ minDuration: numberOf(value) })}
           error={errorAt(error, 'when.minDuration')}
         />
-      </div>
+      </SimpleGrid>
       <InUseSelect
         name="agentId"
         label="Agents"
@@ -318,7 +326,7 @@ function Conditions({ draft, onChange, error }: EditorProps) {
         onChange={(endedReasons) => onChange({ endedReasons })}
         error={errorAt(error, 'when.endedReasons')}
       />
-      <div className={classes.pair}>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md" verticalSpacing="sm">
         <NumberInput
           label="Share of these calls"
           description="Chosen by their IDs, so always the same ones. 0% switches analysis off."
@@ -341,11 +349,82 @@ function Conditions({ draft, onChange, error }: EditorProps) {
           onChange={(value) => onChange({ tokensPerMonth: numberOf(value) })}
           error={errorAt(error, 'tokensPerMonth')}
         />
-      </div>
-    </div>
+      </SimpleGrid>
+    </Stack>
   )
 }
 
 function ListError({ children }: { children: string | undefined }) {
   return children && <Input.Error role="alert">{children}</Input.Error>
+}
+
+interface InUseSelectProps {
+  name: 'agentId' | 'source' | 'endedReason'
+  label: string
+  values: string[]
+  onChange: (values: string[]) => void
+  error: string | undefined
+}
+
+/** Chooses values that the project's calls have, or any that is typed. */
+function InUseSelect({ name, label, values, onChange, error }: InUseSelectProps) {
+  const { id: project } = useProject()
+  const { data: facets } = useQuery(facetsQuery(project))
+  const [text, setText] = useState('')
+  const inUse = (facets?.[name] ?? []).map(({ value, label }) => ({
+    value,
+    label: label ?? valueLabel(name, value),
+  }))
+  const typed = text.trim()
+  const isKnown = (value: string) => inUse.some((one) => one.value === value || one.label === value)
+  const others = [...new Set(values)].filter((value) => !isKnown(value))
+  const isNew = typed !== '' && !isKnown(typed) && !others.includes(typed)
+  return (
+    <MultiSelect
+      label={label}
+      placeholder={values.length === 0 ? 'Any' : ''}
+      searchable
+      searchValue={text}
+      onSearchChange={setText}
+      nothingFoundMessage="Type a value to add it"
+      limit={50}
+      maxValues={100}
+      value={values}
+      onChange={onChange}
+      data={[
+        ...inUse,
+        ...others.map((value) => ({ value, label: valueLabel(name, value) })),
+        ...(isNew ? [{ value: typed, label: `Add ${typed}` }] : []),
+      ]}
+      error={error}
+      clearButtonProps={{ 'aria-label': `Clear ${label}` }}
+    />
+  )
+}
+
+/** The parts of a rubric, each of which shows its own errors. */
+const parts = ['summary', 'criteria', 'fields', 'evaluation', 'when', 'share', 'tokensPerMonth']
+
+/** What is wrong with a field, or with a part of it: `criteria.0.name` of a rubric. */
+function errorAt(error: unknown, path: string): string | undefined {
+  return error instanceof ApiProblem
+    ? error.fields
+        .filter(({ field }) => field === path || field.startsWith(`${path}.`))
+        .map(({ field, message }) => sentenceOf(field, message))[0]
+    : undefined
+}
+
+/** What is wrong with a list as a whole. */
+function errorOfList(error: unknown, list: string): string | undefined {
+  const found = error instanceof ApiProblem ? error.fields.find(({ field }) => field === list) : undefined
+  return found && sentenceOf(found.field, found.message)
+}
+
+/** Whether fields show all of the error. */
+export function isShownByFields(error: unknown): boolean {
+  return (
+    error instanceof ApiProblem &&
+    error.fields.length > 0 &&
+    error.fields.every(({ field }) => parts.includes(field.split('.')[0] ?? ''))
+  )
 }

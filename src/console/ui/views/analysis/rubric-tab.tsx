@@ -1,4 +1,4 @@
-import { Button, Menu, Skeleton } from '@mantine/core'
+import { Button, Group, Menu, Stack } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconChevronDown, IconChevronLeft, IconListCheck, IconTestPipe } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -6,8 +6,10 @@ import { useBlocker, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import type { Rubric } from '../../../../analysis/schemas.ts'
 import { api, unwrap } from '../../api.ts'
+import { useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Instant } from '../../components/instant.tsx'
+import { Loaded } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { analysisKeys } from '../../query-keys.ts'
 import { useProject, useRefusal } from '../../session.ts'
@@ -15,12 +17,10 @@ import classes from './analysis-page.module.css'
 import { rubricQuery, statusQuery } from './analysis-queries.ts'
 import { personOf } from './analysis-words.ts'
 import { draftOf, emptyDraft, type RubricDraft, rubricOf } from './rubric-draft.ts'
-import { RubricEditor } from './rubric-editor.tsx'
-import { isShownByFields } from './rubric-errors.ts'
+import { isShownByFields, RubricEditor } from './rubric-editor.tsx'
 import { RubricText } from './rubric-text.tsx'
 import { starters } from './starters.ts'
-import { TrialDialog } from './trial-dialog.tsx'
-import { useDraft } from './use-draft.ts'
+import { Trial } from './trial.tsx'
 
 interface RubricTabProps {
   /** A version to look at; the one in force without one. */
@@ -33,16 +33,19 @@ export function RubricTab({ version, hasModel }: RubricTabProps) {
   const { id: project } = useProject()
   const mayEdit = useRefusal('manage') === null
   const { draft, setDraft } = useDraft(project)
-  const { data, error, refetch } = useQuery(rubricQuery(project, version))
+  const query = useQuery(rubricQuery(project, version))
   const show = useShownVersion()
-  if (error && !data)
-    return <Problem title="The rubric could not be loaded" error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton height={480} />
-  const { rubric, versions } = data
+  if (!query.data)
+    return (
+      <Loaded query={query} what="The rubric">
+        {() => null}
+      </Loaded>
+    )
+  const { rubric, versions } = query.data
   const newest = versions[0]?.version
   if (version !== undefined && version !== newest)
     return (
-      <div className={classes.forms}>
+      <Stack gap="lg" maw={720}>
         <OldVersion
           rubric={rubric}
           version={version}
@@ -55,12 +58,12 @@ export function RubricTab({ version, hasModel }: RubricTabProps) {
               : null
           }
         />
-      </div>
+      </Stack>
     )
   if (!rubric && !draft) return mayEdit ? <Starters onStart={setDraft} /> : <NoRubric />
   const stored = rubric ? draftOf(rubric) : emptyDraft
   return (
-    <div className={classes.forms}>
+    <Stack gap="lg" maw={720}>
       {rubric && <Versions rubric={rubric} versions={versions} />}
       {mayEdit ? (
         <Editor
@@ -73,8 +76,24 @@ export function RubricTab({ version, hasModel }: RubricTabProps) {
       ) : (
         rubric && <RubricText rubric={rubric} />
       )}
-    </div>
+    </Stack>
   )
+}
+
+/** The unsaved rubric of a project, kept while the console is open, whatever page is shown. */
+function useDraft(project: string) {
+  const queryClient = useQueryClient()
+  const queryKey = analysisKeys.draft(project)
+  // A state of its own, since the cache tells its readers later.
+  const [draft, setShown] = useState(() => {
+    queryClient.setQueryDefaults(queryKey, { gcTime: Number.POSITIVE_INFINITY })
+    return queryClient.getQueryData<RubricDraft | null>(queryKey) ?? null
+  })
+  const setDraft = (next: RubricDraft | null) => {
+    setShown(next)
+    queryClient.setQueryData(queryKey, next)
+  }
+  return { draft, setDraft }
 }
 
 /** Whether two forms mean one rubric. */
@@ -99,7 +118,7 @@ function Versions({
   const show = useShownVersion()
   const by = versions[0]?.createdBy
   return (
-    <div className={classes.versionLine}>
+    <Group justify="space-between" gap="xs" mih={28}>
       <p>
         <strong>Version {version}</strong>{' '}
         <span className="cb-dimmed">
@@ -126,7 +145,7 @@ function Versions({
           </Menu.Dropdown>
         </Menu>
       )}
-    </div>
+    </Group>
   )
 }
 
@@ -141,7 +160,7 @@ function OldVersion({ rubric, version, onStart }: OldVersionProps) {
   const show = useShownVersion()
   return (
     <>
-      <div className={classes.versionLine}>
+      <Group justify="space-between" gap="xs" mih={28}>
         <p>
           <strong>Version {version}</strong>{' '}
           <span className="cb-dimmed">
@@ -169,7 +188,7 @@ function OldVersion({ rubric, version, onStart }: OldVersionProps) {
             </Button>
           )}
         </span>
-      </div>
+      </Group>
       {rubric && <RubricText rubric={rubric} />}
     </>
   )
@@ -188,7 +207,13 @@ function Editor({ rubric, draft, isChanged, hasModel, onDraft }: EditorProps) {
   const { id: project } = useProject()
   const queryClient = useQueryClient()
   const form = useRef<HTMLFormElement>(null)
-  const [isTrying, setTrying] = useState(false)
+  const show = useShow()
+  const tryOut = () =>
+    show({
+      title: 'Try on a call',
+      size: 860,
+      content: () => <Trial rubric={rubricOf(draft)} inForce={rubric} isChanged={isChanged} />,
+    })
   // The draft outlives the page, but not the tab.
   useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: isChanged })
   const save = useMutation({
@@ -214,19 +239,19 @@ function Editor({ rubric, draft, isChanged, hasModel, onDraft }: EditorProps) {
   }
   const next = (rubric?.version ?? 0) + 1
   return (
-    <>
-      <form ref={form} onSubmit={submit} className={classes.forms} noValidate>
+    <form ref={form} onSubmit={submit} noValidate>
+      <Stack gap="lg">
         <RubricEditor
           draft={draft}
           onChange={(change) => onDraft({ ...draft, ...change })}
           error={error}
           onShift={save.reset}
         />
-        <div className={classes.bar}>
+        <Group justify="space-between" gap="xs" py="sm" className={classes.bar}>
           {error && !isShownByFields(error) ? (
             <Problem error={error} title="The rubric was not saved" />
           ) : (
-            <span role="status" className={classes.barText}>
+            <span role="status" className="cb-dimmed">
               {error ? 'Check the fields that are marked.' : isChanged ? 'Unsaved changes' : 'No changes'}
             </span>
           )}
@@ -246,7 +271,7 @@ function Editor({ rubric, draft, isChanged, hasModel, onDraft }: EditorProps) {
               variant="default"
               leftSection={<IconTestPipe size={16} />}
               disabled={!hasModel}
-              onClick={() => setTrying(true)}
+              onClick={tryOut}
             >
               Try on a call
             </Button>
@@ -254,16 +279,9 @@ function Editor({ rubric, draft, isChanged, hasModel, onDraft }: EditorProps) {
               Save version {next}
             </Button>
           </span>
-        </div>
-      </form>
-      <TrialDialog
-        opened={isTrying}
-        onClose={() => setTrying(false)}
-        rubric={rubricOf(draft)}
-        inForce={rubric}
-        isChanged={isChanged}
-      />
-    </>
+        </Group>
+      </Stack>
+    </form>
   )
 }
 
@@ -290,11 +308,11 @@ function Starters({ onStart }: { onStart: (draft: RubricDraft) => void }) {
           </li>
         ))}
       </ul>
-      <p className={classes.startEmpty}>
+      <Group justify="center" mt="md">
         <Button variant="default" onClick={() => onStart(emptyDraft)}>
-          Start from nothing
+          Start from scratch
         </Button>
-      </p>
+      </Group>
     </section>
   )
 }

@@ -3,26 +3,57 @@ import { useQuery } from '@tanstack/react-query'
 import { analysisPrefix, criterionPrefix } from '../../../../calls/filters.ts'
 import { useProject } from '../../session.ts'
 import { rubricQuery } from '../analysis/analysis-queries.ts'
-import { groupWords, measureWords, nameOfGroups, nameOfMeasure, showsOf, showWords } from './chart.ts'
-import type { Chart, ChartShow } from './chart-search.ts'
+import {
+  groupingsOf,
+  groupLabels,
+  isSpan,
+  labelOfShow,
+  measureLabels,
+  nameOfGroups,
+  nameOfMeasure,
+  showsOf,
+} from './chart.ts'
+import type { Chart } from './chart-search.ts'
 import classes from './charts.module.css'
 
 type Change = { [Name in keyof Chart]?: string | undefined }
 
-/** What a chart shows, and what it groups calls by. */
+const alone = { value: '', label: 'Nothing else' }
+
+/** What a chart shows, and what it groups calls by: once or twice. */
 export function ChartChoices({ chart, onChange }: { chart: Chart; onChange: (change: Change) => void }) {
-  const { by } = chart
-  const { fields } = useRubric()
-  const groups = [...Object.keys(groupWords), ...fields.map(({ key }) => `${analysisPrefix}${key}`)]
+  const { criteria, fields } = useRubric()
+  const names = new Map(criteria.map(({ id, name }) => [id, name]))
+  const [first, second = ''] = groupingsOf(chart.by)
+  const groups = [
+    ...Object.keys(groupLabels),
+    ...criteria.map(({ id }) => `${criterionPrefix}${id}`),
+    ...fields.map(({ key }) => `${analysisPrefix}${key}`),
+  ]
+  const optionsOf = (chosen: string) =>
+    withChosen(groups, chosen).map((value) => ({ value, label: nameOfGroups(value, names) }))
+  const seconds = optionsOf(second).filter(
+    ({ value }) => value !== first && value !== '' && !(isSpan(first) && isSpan(value)),
+  )
   return (
     <div className={classes.choices}>
-      <FigureChoices figure={chart} shows={showsOf(chart.of)} onChange={onChange} />
+      <FigureChoices figure={chart} onChange={onChange} />
       <Select
-        label="By"
+        label="Group by"
         allowDeselect={false}
-        value={by}
-        data={withChosen(groups, by).map((value) => ({ value, label: nameOfGroups(value) }))}
-        onChange={(value) => value && onChange({ by: value })}
+        value={first}
+        data={optionsOf(first)}
+        onChange={(value) => {
+          const isPair = second !== '' && value !== second && !(isSpan(value ?? '') && isSpan(second))
+          if (value) onChange({ by: isPair ? `${value},${second}` : value })
+        }}
+      />
+      <Select
+        label="Then by"
+        allowDeselect={false}
+        value={second}
+        data={[alone, ...seconds]}
+        onChange={(value) => onChange({ by: value ? `${first},${value}` : first })}
       />
     </div>
   )
@@ -30,17 +61,15 @@ export function ChartChoices({ chart, onChange }: { chart: Chart; onChange: (cha
 
 interface FigureChoicesProps {
   figure: Omit<Chart, 'by'>
-  /** What can be shown of it. */
-  shows: readonly ChartShow[]
   onChange: (change: Omit<Change, 'by'>) => void
 }
 
-/** What a figure is of, and what is shown of that. */
-export function FigureChoices({ figure: { of, show }, shows, onChange }: FigureChoicesProps) {
+/** What a figure is of, and which of its values. */
+export function FigureChoices({ figure: { of, show }, onChange }: FigureChoicesProps) {
   const { criteria, fields } = useRubric()
   const names = new Map(criteria.map(({ id, name }) => [id, name]))
   const measures = [
-    ...Object.keys(measureWords),
+    ...Object.keys(measureLabels),
     ...criteria.map(({ id }) => `${criterionPrefix}${id}`),
     ...fields
       .filter(({ type }) => type === 'integer' || type === 'number')
@@ -49,17 +78,17 @@ export function FigureChoices({ figure: { of, show }, shows, onChange }: FigureC
   return (
     <>
       <Select
-        label="Of"
+        label="Measure"
         allowDeselect={false}
         value={of}
         data={withChosen(measures, of).map((value) => ({ value, label: nameOfMeasure(value, names) }))}
         onChange={(value) => value && onChange({ of: value, show: undefined })}
       />
       <Select
-        label="Show"
+        label="Value"
         allowDeselect={false}
         value={show}
-        data={shows.map((value) => ({ value, label: showWords[value] }))}
+        data={showsOf(of).map((value) => ({ value, label: labelOfShow(of, value) }))}
         onChange={(value) => value && onChange({ show: value })}
       />
     </>

@@ -1,11 +1,10 @@
-import { Button, Skeleton } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { Button, Group, Skeleton, Stack } from '@mantine/core'
 import { IconBookmark, IconPencil, IconTrash } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy } from 'react'
-import { api, unwrap } from '../../api.ts'
-import { asCount } from '../../components/figures.ts'
+import { useConfirm } from '../../components/dialogs.tsx'
+import { counted } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { ButtonWithPopup } from '../../components/popup.tsx'
@@ -16,29 +15,28 @@ import { AlertButton } from '../alerts/alert-link.tsx'
 import { CallFilters } from '../calls/call-filters.tsx'
 import { filterKey } from '../calls/chosen-filters.ts'
 import { viewsQuery } from '../calls/view-queries.ts'
-import { Card, useTableSwitch } from '../overview/card.tsx'
-import overview from '../overview/overview.module.css'
+import { Card, useTableSwitch } from './card.tsx'
 import { ChartChoices } from './chart-choices.tsx'
 import { type ChartSearch, chartSearch } from './chart-search.ts'
 import classes from './charts.module.css'
 import { FigureChart } from './figure-chart.tsx'
 import { useChart } from './use-chart.ts'
 
-const loadKeep = () => import('./keep-chart.tsx')
-const KeepChart = lazy(loadKeep)
-const loadRename = () => import('./rename-chart.tsx')
-const RenameChart = lazy(loadRename)
-const loadDialog = () => import('../../components/confirm-dialog.tsx')
-const ConfirmDialog = lazy(async () => ({ default: (await loadDialog()).ConfirmDialog }))
+const loadForms = () => import('./chart-forms.tsx')
+const SaveChart = lazy(async () => ({ default: (await loadForms()).SaveChart }))
+const RenameChart = lazy(async () => ({ default: (await loadForms()).RenameChart }))
 
-/** Makes a chart of metrics. Its address is the chart, so a link shares it. */
+/** Makes a chart of figures. Its address is the chart, so a link shares it. */
 export function ChartView() {
   const project = useProject()
   const navigate = useNavigate()
   const search = useSearch({ from: '/p/$project/overview/chart' })
-  const { chart, filters, asked, faults, hasTooMany, query, title, period } = useChart(search)
+  const { chart, filters, resolvedFilters, faults, hasTooMany, query, title, period } = useChart(search)
   const { data: views } = useQuery(viewsQuery(project.id, 'chart'))
-  const kept = views?.find((view) => filterKey(chartSearch(parseSearch(view.query))) === filterKey(search))
+  const { date: _, from: __, to: ___, ...undated } = search
+  // On the overview, one without a date has that of its period.
+  const names = [filterKey(search), filterKey(undated)]
+  const saved = views?.find(({ query }) => names.includes(filterKey(chartSearch(parseSearch(query)))))
   const { isTable, tableSwitch } = useTableSwitch()
   const go = (next: Record<string, unknown>, replace = false) =>
     void navigate({
@@ -50,24 +48,24 @@ export function ChartView() {
     })
   const { data } = query
   return (
-    <div className={overview.overview}>
+    <div className={classes.charts}>
       <PageHeader
-        title={kept?.name ?? title}
+        title={saved?.name ?? title}
         description={
           <>
-            {kept && kept.name !== title && `${title} · `}
+            {saved && saved.name !== title && `${title} · `}
             {period}
             <ZoneNote />
           </>
         }
         action={
-          <div className="cb-row">
+          <Group gap="xs">
             <AlertButton figure={chart} filters={filters} />
-            {kept ? <Kept {...kept} /> : <Keep search={search} title={title} period={period} />}
-          </div>
+            {saved ? <SavedChart {...saved} /> : <SaveButton search={search} title={title} period={period} />}
+          </Group>
         }
       />
-      <div className={classes.builder}>
+      <Stack>
         <ChartChoices chart={chart} onChange={(change) => go({ ...search, ...change })} />
         <CallFilters
           filters={filters}
@@ -77,7 +75,7 @@ export function ChartView() {
           onClear={() => go({ ...chart })}
         />
         {hasTooMany && (
-          <p className={overview.cardNone} role="status">
+          <p className="cb-dimmed" role="status">
             That is more than 1,000 groups. Choose a shorter period, or another grouping.
           </p>
         )}
@@ -85,7 +83,7 @@ export function ChartView() {
           <Card
             title={title}
             aside={
-              <span className="cb-row">
+              <Group gap="xs" wrap="nowrap">
                 {data && (
                   <PageLink
                     to="/p/$project/calls"
@@ -93,106 +91,89 @@ export function ChartView() {
                     search={filters}
                     size="sm"
                   >
-                    {asCount(data.total)} {data.total === 1 ? 'call' : 'calls'}
+                    {counted(data.total, 'call')}
                   </PageLink>
                 )}
                 {tableSwitch}
-              </span>
+              </Group>
             }
             query={query}
             skeleton={<Skeleton height={240} />}
           >
-            {({ data: groups }) =>
-              groups.length === 0 ? (
-                <p className={overview.cardNone}>
-                  No calls match these filters. Remove one, or choose a longer period.
-                </p>
+            {(figures) =>
+              figures.data.length === 0 ? (
+                <p>No calls match these filters. Remove one, or choose a longer period.</p>
               ) : (
-                <FigureChart title={title} chart={chart} data={groups} filters={asked} isTable={isTable} />
+                <FigureChart
+                  title={title}
+                  chart={chart}
+                  figures={figures}
+                  filters={resolvedFilters}
+                  isTable={isTable}
+                />
               )
             }
           </Card>
         )}
-      </div>
+      </Stack>
     </div>
   )
 }
 
-function Keep({ search, title, period }: { search: ChartSearch; title: string; period: string }) {
+function SaveButton({ search, title, period }: { search: ChartSearch; title: string; period: string }) {
   return (
     <ButtonWithPopup
       kind="dialog"
-      load={loadKeep}
-      button={<Button leftSection={<IconBookmark size={14} aria-hidden />}>Keep chart</Button>}
+      load={loadForms}
+      button={<Button leftSection={<IconBookmark size={14} aria-hidden />}>Save chart</Button>}
     >
-      {(popup) => <KeepChart {...popup} search={search} proposed={`${title}, ${period.toLowerCase()}`} />}
+      {(popup) => <SaveChart {...popup} search={search} proposed={`${title}, ${period.toLowerCase()}`} />}
     </ButtonWithPopup>
   )
 }
 
-interface KeptProps {
+interface SavedChartProps {
   id: string
   name: string
   isShared: boolean
   canChange: boolean
 }
 
-/** What can be done with a chart that is kept. */
-function Kept(chart: KeptProps) {
-  if (!chart.canChange) return null
+/** What can be done with a saved chart. */
+function SavedChart({ id, name, isShared, canChange }: SavedChartProps) {
+  const { id: project, of } = useProject()
+  const ask = useConfirm()
+  if (!canChange) return null
+  const remove = () =>
+    ask({
+      title: 'Delete this chart?',
+      verb: 'Delete chart',
+      text: (
+        <p>
+          “{name}” disappears from {isShared ? 'everybody’s' : 'your'} overview. The calls stay, and so does
+          this page until you leave it.
+        </p>
+      ),
+      send: () => of.views({ id }).delete(),
+      changes: { queryKey: viewsQuery(project, 'chart').queryKey },
+      says: `Deleted the chart “${name}”`,
+    })
   return (
     <>
       <ButtonWithPopup
         kind="dialog"
-        load={loadRename}
+        load={loadForms}
         button={
           <Button variant="default" leftSection={<IconPencil size={14} aria-hidden />}>
             Rename
           </Button>
         }
       >
-        {(popup) => <RenameChart {...popup} {...chart} />}
+        {(popup) => <RenameChart {...popup} id={id} name={name} />}
       </ButtonWithPopup>
-      <DeleteChart {...chart} />
+      <Button variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={remove}>
+        Delete chart
+      </Button>
     </>
-  )
-}
-
-function DeleteChart({ id, name, isShared }: KeptProps) {
-  const { id: project } = useProject()
-  const queryClient = useQueryClient()
-  const remove = async () => {
-    await unwrap(api.projects({ project }).views({ id }).delete())
-    await queryClient.invalidateQueries({ queryKey: viewsQuery(project, 'chart').queryKey })
-    notifications.show({ message: `Deleted the chart “${name}”` })
-  }
-  return (
-    <ButtonWithPopup
-      kind="dialog"
-      load={loadDialog}
-      button={
-        <Button variant="default" leftSection={<IconTrash size={14} aria-hidden />}>
-          Delete chart
-        </Button>
-      }
-    >
-      {({ opened, onChange, target }) => (
-        <>
-          {target}
-          <ConfirmDialog
-            opened={opened}
-            onClose={() => onChange(false)}
-            title="Delete this chart?"
-            confirmLabel="Delete chart"
-            onConfirm={remove}
-          >
-            <p>
-              “{name}” disappears from {isShared ? 'everybody’s' : 'your'} overview. The calls stay, and so
-              does this page until you leave it.
-            </p>
-          </ConfirmDialog>
-        </>
-      )}
-    </ButtonWithPopup>
   )
 }

@@ -1,4 +1,4 @@
-import { analysisPrefix, criterionPrefix, prefixOf } from '../../../../calls/filters.ts'
+import { criterionPrefix, prefixOf } from '../../../../calls/filters.ts'
 import {
   asCount,
   asDecimal,
@@ -20,16 +20,16 @@ export function chartOf({ of = 'calls', show, by = 'day', ...filters }: ChartSea
 }
 
 type Shows = readonly [ChartShow, ...ChartShow[]]
-const ofNumbers: Shows = ['avg', 'p50', 'p95', 'sum', 'min', 'max']
+const ofNumbers: Shows = ['avg', 'p50', 'p90', 'p95', 'p99', 'sum', 'min', 'max']
 const ofShares: Shows = ['share', 'failed']
 
 /** What can be shown of it, the usual one first. */
 export function showsOf(of: string): Shows {
   if (of === 'calls') return ['count']
-  return of === 'success' || prefixOf(of) === criterionPrefix ? ofShares : ofNumbers
+  return of === 'success' || of === 'isEngaged' || prefixOf(of) === criterionPrefix ? ofShares : ofNumbers
 }
 
-export const showWords: Record<ChartShow, string> = {
+const showLabels: Record<ChartShow, string> = {
   count: 'Number',
   share: 'Share that passed',
   failed: 'Share that failed',
@@ -38,58 +38,109 @@ export const showWords: Record<ChartShow, string> = {
   p90: '90th percentile',
   p95: '95th percentile',
   p99: '99th percentile',
-  sum: 'Sum',
-  min: 'Least',
-  max: 'Most',
+  sum: 'Total',
+  min: 'Minimum',
+  max: 'Maximum',
+}
+
+/** What a choice of what is shown is called. */
+export function labelOfShow(of: string, show: ChartShow): string {
+  if (of !== 'isEngaged') return showLabels[show]
+  return show === 'share' ? 'Share that is engaged' : 'Share that is not'
 }
 
 /** What numbers can be shown of, beside criteria and fields of the analysis. */
-export const measureWords: Record<string, string> = {
+export const measureLabels: Record<string, string> = {
   calls: 'Calls',
   success: 'Success',
+  isEngaged: 'Engagement',
   duration: 'Duration',
   costUsd: 'Cost',
   latencyMs: 'Latency',
 }
 
+/** Groups of time that have an end, of which a chart has one at most. */
+const spans = ['hour', 'day', 'week', 'month']
+/** Groups with an order of their own. */
+const ordered = [...spans, 'weekday', 'hourOfDay', 'duration']
+
 /** What makes a group, beside fields of the analysis. */
-export const groupWords: Record<string, string> = {
-  day: 'Day',
+export const groupLabels: Record<string, string> = {
   hour: 'Hour',
+  day: 'Day',
+  week: 'Week',
+  month: 'Month',
+  weekday: 'Weekday',
+  hourOfDay: 'Hour of the day',
+  duration: 'Length',
   agentId: 'Agent',
   agentVersion: 'Agent version',
   source: 'Source',
   endedReason: 'End reason',
   evaluation: 'Evaluation',
+  isEngaged: 'Engaged',
   direction: 'Direction',
   label: 'Label',
+}
+
+/** What a chart groups by: once or twice. */
+export function groupingsOf(by: string): [first: string, second?: string] {
+  const [first = by, second] = by.split(',')
+  return second === undefined ? [first] : [first, second]
+}
+
+export function isSpan(by: string): boolean {
+  return spans.includes(by)
+}
+
+export function isOrdered(by: string): boolean {
+  return ordered.includes(by)
+}
+
+/** Whether the figures of some groups add up to that of all. */
+export function isSum({ of, show }: Pick<Chart, 'of' | 'show'>): boolean {
+  return of === 'calls' || show === 'sum'
+}
+
+/** The value as it is shown: what failed is the rest of the share. */
+export function shown(show: Chart['show'], value: number | null): number | null {
+  return value === null || show !== 'failed' ? value : 1 - value
 }
 
 /** @param criteria names of criteria by their ids */
 export function nameOfMeasure(of: string, criteria: ReadonlyMap<string, string>): string {
   const prefix = prefixOf(of)
-  if (!prefix) return measureWords[of] ?? of
+  if (!prefix) return measureLabels[of] ?? of
   const name = of.slice(prefix.length)
   return prefix === criterionPrefix ? (criteria.get(name) ?? name) : name
 }
 
-export function nameOfGroups(by: string): string {
-  return groupWords[by] ?? (by.startsWith(analysisPrefix) ? by.slice(analysisPrefix.length) : by)
+export function nameOfGroups(by: string, criteria: ReadonlyMap<string, string> = new Map()): string {
+  const prefix = prefixOf(by)
+  if (!prefix) return groupLabels[by] ?? by
+  const name = by.slice(prefix.length)
+  return prefix === criterionPrefix ? (criteria.get(name) ?? name) : name
 }
 
-/** `Calls`, `Failed share`, `Latency (95th percentile)`, `Named the price: passed` */
+/** `Calls`, `Failed share`, `P95 latency`, `Total cost`, `Named the price: passed` */
 export function nameOfFigure({ of, show }: Omit<Chart, 'by'>, criteria: ReadonlyMap<string, string>): string {
   const measure = nameOfMeasure(of, criteria)
   if (of === 'calls') return measure
-  if (show !== 'share' && show !== 'failed') return `${measure} (${showWords[show].toLowerCase()})`
+  if (of === 'isEngaged') return show === 'share' ? 'Engaged share' : 'Not engaged share'
   if (of === 'success') return `${show === 'share' ? 'Success' : 'Failed'} share`
-  return `${measure}: ${show === 'share' ? 'passed' : 'failed'}`
+  if (show === 'share' || show === 'failed') return `${measure}: ${show === 'share' ? 'passed' : 'failed'}`
+  const shown = /^p\d/.test(show) && show !== 'p50' ? show.toUpperCase() : showLabels[show]
+  return `${shown} ${prefixOf(of) ? measure : measure.toLowerCase()}`
 }
 
-/** `Calls by day`, `Failed share by agent`, `Named the price: passed, by agent` */
+/** `Calls by day and evaluation`, `Failed share by agent`, `Named the price: passed, by agent` */
 export function titleOf({ by, ...figure }: Chart, criteria: ReadonlyMap<string, string>): string {
   const comma = prefixOf(figure.of) === criterionPrefix ? ',' : ''
-  return `${nameOfFigure(figure, criteria)}${comma} by ${nameOfGroups(by).toLowerCase()}`
+  const names = groupingsOf(by).flatMap((one) => {
+    const name = one && nameOfGroups(one, criteria)
+    return name ? [one && prefixOf(one) ? name : name.toLowerCase()] : []
+  })
+  return `${nameOfFigure(figure, criteria)}${comma} by ${names.join(' and ')}`
 }
 
 interface Words {

@@ -1,22 +1,32 @@
-import { Skeleton } from '@mantine/core'
+import { Group, Skeleton } from '@mantine/core'
+import { IconArrowDownRight, IconArrowUpRight, IconMinus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Figure, OverviewFigures } from '../../../../calls/reading/overview.ts'
+import { dayLabel } from '../../components/dates.ts'
 import { asCount, asDuration, asPercent } from '../../components/figures.ts'
+import { PageButton } from '../../components/links.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
+import { newestCallQuery } from '../calls/call-queries.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
-import { ChangeOf } from './change-of.tsx'
-import classes from './figures.module.css'
-import { NoCallsInPeriod } from './no-calls-in-period.tsx'
-import { figuresQuery } from './overview-queries.ts'
-import type { Period } from './overview-search.ts'
+import type { Chart } from '../charts/chart-search.ts'
+import { useCompared } from '../charts/use-chart.ts'
+import { type Compared, changeOf } from './changes.ts'
+import classes from './overview.module.css'
+import { labelBefore, type Period, periodUntil } from './overview-search.ts'
 
-interface FigureKind {
-  name: keyof OverviewFigures
+/** A period, and what is known of the one before it. */
+export interface ComparedPeriod extends Period {
+  /** The bounds of the period before; null where the project is younger, and until that is known. */
+  earlier: { from: string; to: string } | null
+  /** The first call of a project that is younger than the period before; else null. */
+  since: string | null
+}
+
+interface FigureKind extends Omit<Chart, 'by'> {
   label: string
   format: (value: number) => string
-  unit: 'share' | 'amount'
   /** Null when more is neither better nor worse. */
   isMoreBetter: boolean | null
   /** The filters of the calls that a click opens. */
@@ -24,108 +34,153 @@ interface FigureKind {
 }
 
 const kinds: FigureKind[] = [
-  { name: 'calls', label: 'Calls', format: asCount, unit: 'amount', isMoreBetter: null, filters: {} },
+  { of: 'calls', show: 'count', label: 'Calls', format: asCount, isMoreBetter: null, filters: {} },
   {
-    name: 'successRate',
+    of: 'success',
+    show: 'share',
     label: 'Success rate',
     format: asPercent,
-    unit: 'share',
     isMoreBetter: true,
     filters: { evaluation: 'success' },
   },
   {
-    name: 'medianDuration',
+    of: 'duration',
+    show: 'p50',
     label: 'Median duration',
     format: asDuration,
-    unit: 'amount',
     isMoreBetter: null,
     filters: { status: 'completed' },
   },
   {
-    name: 'engagement',
+    of: 'isEngaged',
+    show: 'share',
     label: 'Engagement',
     format: asPercent,
-    unit: 'share',
     isMoreBetter: true,
     filters: { isEngaged: 'true' },
   },
 ]
 
 /** The four figures of a period, each with its change from the previous period. */
-export function Figures({ period }: { period: Period }) {
-  const project = useProject()
-  const { data, error, isPlaceholderData, refetch } = useQuery(figuresQuery(project.id, period))
-  if (error && !data) {
-    return (
-      <div className={classes.figuresProblem}>
-        <Problem title="The figures could not be loaded" error={error} onRetry={() => void refetch()} />
-      </div>
-    )
-  }
+export function Figures({ period }: { period: ComparedPeriod }) {
   return (
-    <>
-      {data && !isPlaceholderData && data.calls.value === 0 && <NoCallsInPeriod {...period} />}
-      <dl
-        className={classes.figures}
-        aria-busy={data === undefined}
-        data-stale={isPlaceholderData || undefined}
-      >
-        {kinds.map((kind) => (
-          <FigureCard key={kind.name} kind={kind} figure={data?.[kind.name]} period={period} />
-        ))}
-      </dl>
-    </>
+    <dl className={classes.figures}>
+      {kinds.map((kind) => (
+        <FigureCard key={kind.of} kind={kind} period={period} />
+      ))}
+    </dl>
   )
 }
 
-interface FigureCardProps {
-  kind: FigureKind
-  figure: Figure | undefined
-  period: Period
-}
-
-function FigureCard({
-  kind: { label, format, unit, isMoreBetter, filters },
-  figure,
-  period,
-}: FigureCardProps) {
-  const project = useProject()
-  const { from, to } = period
+function FigureCard({ kind, period }: { kind: FigureKind; period: ComparedPeriod }) {
+  const { id: project } = useProject()
+  const { of, show, label, format, isMoreBetter, filters } = kind
+  const { from, to, earlier } = period
+  const { query, compared } = useCompared({ of, show }, { from, to }, earlier)
   return (
-    <div className={classes.figureCard}>
+    <div
+      className={classes.figure}
+      data-stale={query.isPlaceholderData || undefined}
+      aria-busy={query.isPending}
+    >
       <dt>
-        <Link
-          to="/p/$project/calls"
-          params={{ project: project.id }}
-          search={{ ...filters, from, to }}
-          className={classes.figureLink}
-        >
+        <Link to="/p/$project/calls" params={{ project }} search={{ ...filters, ...period.filters }}>
           {label}
         </Link>
       </dt>
-      {figure ? (
+      {compared ? (
         <>
-          <dd className={classes.figureValue}>{figure.value === null ? '–' : format(figure.value)}</dd>
-          <dd className={classes.figureChange}>
+          <dd className={classes.value}>{compared.value === null ? '–' : format(compared.value)}</dd>
+          <dd className={classes.change}>
             <ChangeOf
-              figure={figure}
-              unit={unit}
+              figure={compared}
+              unit={show === 'share' ? 'share' : 'amount'}
               isMoreBetter={isMoreBetter}
-              days={period.days}
+              period={period}
               format={format}
             />
           </dd>
         </>
+      ) : query.error ? (
+        <dd>
+          <Problem error={query.error} onRetry={() => void query.refetch()} />
+        </dd>
       ) : (
         <>
-          <dd className={classes.figureValue}>
+          <dd className={classes.value}>
             <Skeleton height={24} width={88} />
           </dd>
-          <dd className={classes.figureChange}>
+          <dd className={classes.change}>
             <Skeleton height={10} width={136} />
           </dd>
         </>
       )}
     </div>
+  )
+}
+
+interface ChangeProps {
+  figure: Compared
+  unit: 'share' | 'amount'
+  isMoreBetter: boolean | null
+  period: Pick<ComparedPeriod, 'days' | 'since'>
+  format: (value: number) => string
+}
+
+/** The change of a figure from the previous period. */
+export function ChangeOf({ figure, unit, isMoreBetter, period: { days, since }, format }: ChangeProps) {
+  const isYoung = since !== null
+  const { value, before } = figure
+  const change = changeOf(figure, unit)
+  if (!change) {
+    if (before === undefined || (isYoung && value !== null)) return null
+    return <span className="cb-dimmed">{value === null ? 'Not enough calls' : 'None before'}</span>
+  }
+  const { direction, amount } = change
+  const Icon = { up: IconArrowUpRight, down: IconArrowDownRight, same: IconMinus }[direction]
+  const word = { up: 'up', down: 'down', same: 'unchanged' }[direction]
+  const isBetter =
+    direction === 'same' || isMoreBetter === null ? null : (direction === 'up') === isMoreBetter
+  const tone = isBetter === null ? 'neutral' : isBetter ? 'success' : 'danger'
+  return (
+    <>
+      <span className={classes.changed} data-tone={tone}>
+        <Icon size={14} stroke={2} aria-hidden />
+        <span className="cb-hidden">{word} </span>
+        {direction === 'same' ? 'No change' : amount}
+      </span>
+      <span className="cb-dimmed">
+        was {format(before ?? 0)}
+        <span className="cb-hidden"> in the {labelBefore(days)}</span>
+      </span>
+    </>
+  )
+}
+
+/** For a period without calls: points to the newest calls. */
+export function NoCallsInPeriod({ from, to }: Period) {
+  const { id: project } = useProject()
+  const dates = useDates()
+  const { query } = useCompared({ of: 'calls', show: 'count' }, { from, to }, null)
+  const { data } = useQuery(newestCallQuery(project))
+  const newest = data?.data[0]
+  if (query.data !== 0 || query.isPlaceholderData || !newest) return null
+  // The figure may be older than the newest call.
+  const at = Date.parse(newest.createdAt)
+  if (at >= Date.parse(from) && at < Date.parse(to)) return null
+  const day = dates.dayOf(newest.createdAt)
+  return (
+    <Group justify="space-between" gap="xs" mb="md" role="status">
+      <span>No calls in this period. The newest call is from {dayLabel(day, { year: 'numeric' })}.</span>
+      <PageButton
+        to="/p/$project/overview"
+        params={{ project }}
+        search={periodUntil(day)}
+        variant="default"
+        size="xs"
+      >
+        Show that period
+      </PageButton>
+    </Group>
   )
 }

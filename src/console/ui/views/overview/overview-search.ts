@@ -1,8 +1,11 @@
 import { type Dates, dayLabel, daysBetween, plusDays } from '../../components/dates.ts'
+import { wordParam } from '../../search-params.ts'
+import type { ChosenFilters } from '../calls/chosen-filters.ts'
+import { type RelativeDate, relativeDates } from '../calls/date-ranges.ts'
 
-/** The period of the overview, as in the address: the last days, or from one day to another. */
+/** The period of the overview, as in the address: one that moves on, as in the list of calls, or from one day to another. */
 export interface OverviewSearch {
-  days?: 7 | 30 | 90
+  date?: RelativeDate
   /** `2026-01-31`; both days are included. */
   from?: string
   to?: string
@@ -16,34 +19,41 @@ export interface Period {
   days: number
   /** The start of the period before it, which has as many days. */
   before: string
+  /** The same for the list of calls and for charts: one that moves on does so there, too. */
+  filters: Pick<ChosenFilters, 'date' | 'from' | 'to'>
 }
 
-export const periodChoices = [7, 30, 90] as const
-const periodDefault = 30
+export const periodChoices = ['yesterday', 'last-7-days', 'last-30-days', 'last-90-days'] as const
+const periodDefault = 'last-30-days'
 /** In a longer period the chart's bars would be too thin to read. */
 const periodDaysMax = 366
 
 /** Reads the address; invalid values are left out. */
 export function overviewSearch(search: Record<string, unknown>): OverviewSearch {
-  const days = periodChoices.find((choice) => choice === Number(search.days))
+  const date = wordParam(search.date, periodChoices)
   const [from, to] = [dayOf(search.from), dayOf(search.to)]
   if (from && to && from <= to && daysBetween(from, to) <= periodDaysMax) return { from, to }
-  return days ? { days } : {}
+  return date ? { date } : {}
 }
 
-/** The period as instants; the last day is today. */
-export function periodOf(search: OverviewSearch, dates: Dates, now: number): Period {
-  const { from, to } =
-    search.from && search.to
-      ? { from: search.from, to: search.to }
-      : lastDays(search.days ?? periodDefault, dates.dayOf(now))
+/** The period as instants. */
+export function periodOf(
+  { date = periodDefault, ...range }: OverviewSearch,
+  dates: Dates,
+  now: number,
+): Period {
+  const { first, last } = relativeDates[date]
+  const today = dates.dayOf(now)
+  const { from = plusDays(today, -first), to = plusDays(today, -last) } = range
   const days = daysBetween(from, to)
-  return { ...dates.rangeOf(from, to), days, before: dates.rangeOf(plusDays(from, -days)).from }
+  const instants = dates.rangeOf(from, to)
+  const filters = range.from ? instants : { date }
+  return { ...instants, days, before: dates.rangeOf(plusDays(from, -days)).from, filters }
 }
 
-/** `7`, `30`, `90` or `custom`. */
-export function choiceOf({ days, from }: OverviewSearch): string {
-  return from ? 'custom' : String(days ?? periodDefault)
+/** One of the choices, or `custom`. */
+export function choiceOf({ date, from }: OverviewSearch): string {
+  return from ? 'custom' : (date ?? periodDefault)
 }
 
 /** `5 Jan – 3 Feb 2026` */
@@ -61,11 +71,7 @@ export function labelBefore(days: number): string {
 
 /** The 30 days that end with a day. */
 export function periodUntil(day: string): { from: string; to: string } {
-  return lastDays(periodDefault, day)
-}
-
-function lastDays(days: number, last: string): { from: string; to: string } {
-  return { from: plusDays(last, 1 - days), to: last }
+  return { from: plusDays(day, -relativeDates[periodDefault].first), to: day }
 }
 
 function dayOf(value: unknown): string | undefined {

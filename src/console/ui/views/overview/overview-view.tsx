@@ -1,39 +1,44 @@
+import { Button, Group } from '@mantine/core'
+import { IconArrowLeft, IconArrowRight, IconEyeOff, IconLayoutGrid, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { IconButton } from '../../components/icon-button.tsx'
+import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useNow } from '../../components/use-now.ts'
 import { ZoneNote } from '../../components/zone-note.tsx'
 import { useProject } from '../../session.ts'
 import { newestCallQuery } from '../calls/call-queries.ts'
-import { KeptCharts } from '../charts/kept-charts.tsx'
-import { CallsByDay } from './calls-by-day.tsx'
-import { Criteria } from './criteria.tsx'
-import { Durations } from './durations.tsx'
-import { EndReasons } from './end-reasons.tsx'
-import { FailedCalls } from './failed-calls.tsx'
-import { Figures } from './figures.tsx'
-import { KnowledgeCard } from './knowledge-card.tsx'
-import { LiveCalls } from './live-calls.tsx'
-import { Origins } from './origins.tsx'
+import { groupingsOf, isOrdered } from '../charts/chart.ts'
+import type { ChartSearch } from '../charts/chart-search.ts'
+import charts from '../charts/charts.module.css'
+import { type OverviewItem, useArrangement } from './arrangement.ts'
+import { Criteria, FailedCalls, KnowledgeCard, LiveCalls } from './cards.tsx'
+import { ChartCard } from './chart-card.tsx'
+import { type ComparedPeriod, Figures, NoCallsInPeriod } from './figures.tsx'
 import classes from './overview.module.css'
-import { labelBefore, periodLabel, periodOf } from './overview-search.ts'
+import { oldestCallQuery } from './overview-queries.ts'
+import { labelBefore, type OverviewSearch, periodLabel, periodOf } from './overview-search.ts'
 import { PeriodPicker } from './period-picker.tsx'
-import { Trend } from './trend.tsx'
 
 const FirstSteps = lazy(() => import('../first-steps/first-steps.tsx'))
+
+/** What a new chart begins with. */
+const newChart: ChartSearch = { of: 'success', show: 'failed', by: 'agentId', date: 'last-14-days' }
 
 /** The calls of a period in figures and charts. */
 export function OverviewView() {
   const dates = useDates()
   const search = useSearch({ from: '/p/$project/overview' })
-  const period = periodOf(search, dates, useNow())
+  const period = usePeriod(search)
   const { data: newest } = useQuery(newestCallQuery(useProject().id))
   // A project without a call has nothing to count.
   if (newest?.data.length === 0) {
     return (
-      <div className={classes.overview}>
+      <div className={charts.charts}>
         <PageHeader title="Overview" />
         <Suspense>
           <FirstSteps />
@@ -42,36 +47,123 @@ export function OverviewView() {
     )
   }
   return (
-    <div className={classes.overview}>
+    <div className={charts.charts}>
       <PageHeader
         title="Overview"
         description={
           <>
-            {periodLabel(period, dates)}, compared with the {labelBefore(period.days)}
+            {periodLabel(period, dates)}
+            {period.earlier && `, compared with the ${labelBefore(period.days)}`}
+            {period.since &&
+              `, compared with nothing: the first call was on ${dates.day(period.since, Date.now())}`}
             <ZoneNote />
           </>
         }
         action={<PeriodPicker search={search} />}
       />
       <FirstSteps />
-      <div className={`${classes.grid} ${classes.now}`}>
+      <div className={classes.grid}>
         <LiveCalls />
         <FailedCalls period={period} />
       </div>
+      <NoCallsInPeriod {...period} />
       <Figures period={period} />
-      <div className={classes.grid}>
-        <div className={classes.wide}>
-          <CallsByDay period={period} />
-        </div>
-        <Durations period={period} />
-        <EndReasons period={period} />
-        <Trend kind="cost" period={period} />
-        <Trend kind="latency" period={period} />
-        <Criteria period={period} />
-        <Origins period={period} />
-        <KnowledgeCard />
-      </div>
-      <KeptCharts />
+      <Charts period={period} />
     </div>
   )
+}
+
+function usePeriod(search: OverviewSearch): ComparedPeriod {
+  const period = periodOf(search, useDates(), useNow())
+  const { data: oldest } = useQuery(oldestCallQuery(useProject()))
+  const { from, before } = period
+  // A part of a period says nothing about a whole one.
+  const isYoung = Boolean(oldest && Date.parse(oldest) > Date.parse(before))
+  const earlier = oldest && !isYoung ? { from: before, to: from } : null
+  return { ...period, earlier, since: isYoung && oldest ? oldest : null }
+}
+
+function Charts({ period }: { period: ComparedPeriod }) {
+  const { id: project } = useProject()
+  const { shown, hidden, error, retry, move, hide, show, reset } = useArrangement()
+  const [isArranging, setArranging] = useState(false)
+  const actionsOf = ({ id, name }: OverviewItem) =>
+    isArranging && (
+      <Group gap={4} wrap="nowrap">
+        <IconButton icon={IconArrowLeft} label={`Move ${name} back`} onClick={() => move(id, -1)} />
+        <IconButton icon={IconArrowRight} label={`Move ${name} on`} onClick={() => move(id, 1)} />
+        <IconButton icon={IconEyeOff} label={`Hide ${name}`} onClick={() => hide(id)} />
+      </Group>
+    )
+  return (
+    <section aria-labelledby="charts">
+      <Group justify="space-between" mb="sm">
+        <h2 id="charts" className={classes.title}>
+          Charts
+        </h2>
+        <Group gap="xs">
+          {isArranging && (
+            <Button variant="subtle" color="gray" size="xs" onClick={reset}>
+              Restore the defaults
+            </Button>
+          )}
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconLayoutGrid size={14} aria-hidden />}
+            aria-pressed={isArranging}
+            onClick={() => setArranging(!isArranging)}
+          >
+            {isArranging ? 'Done' : 'Arrange'}
+          </Button>
+          <PageButton
+            to="/p/$project/overview/chart"
+            params={{ project }}
+            search={newChart}
+            variant="default"
+            size="xs"
+            leftSection={<IconPlus size={14} aria-hidden />}
+          >
+            New chart
+          </PageButton>
+        </Group>
+      </Group>
+      {error && <Problem title="The saved charts could not be loaded" error={error} onRetry={retry} />}
+      <div className={classes.grid}>
+        {shown.map((item) => (
+          <div key={item.id} data-wide={isWide(item) || undefined}>
+            <Item item={item} period={period} arranging={actionsOf(item)} />
+          </div>
+        ))}
+      </div>
+      {isArranging && hidden.length > 0 && (
+        <Group gap="xs" mt="md">
+          <span className="cb-dimmed">Hidden:</span>
+          {hidden.map(({ id, name }) => (
+            <Button key={id} variant="default" size="xs" onClick={() => show(id)}>
+              Show {name}
+            </Button>
+          ))}
+        </Group>
+      )}
+    </section>
+  )
+}
+
+interface ItemProps {
+  item: OverviewItem
+  period: ComparedPeriod
+  arranging: ReactNode
+}
+
+function Item({ item: { id, search, ...item }, period, arranging }: ItemProps) {
+  if (search) return <ChartCard {...item} search={search} period={period} arranging={arranging} />
+  if (id === 'criteria') return <Criteria period={period} arranging={arranging} />
+  return <KnowledgeCard arranging={arranging} />
+}
+
+/** Whether it has many columns, each in parts. */
+function isWide({ search }: OverviewItem): boolean {
+  const [first, second] = groupingsOf(search?.by ?? '')
+  return second !== undefined && isOrdered(first)
 }

@@ -2,10 +2,10 @@ import { UnstyledButton } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy } from 'react'
-import { plusDays } from '../../components/dates.ts'
 import { ButtonWithPopup } from '../../components/popup.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
+import { relativeDates } from '../calls/date-ranges.ts'
 import classes from './overview.module.css'
 import { choiceOf, type OverviewSearch, overviewSearch, periodChoices } from './overview-search.ts'
 
@@ -18,13 +18,7 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
   const navigate = useNavigate()
   const dates = useDates()
   const today = dates.dayOf(Date.now())
-  const yesterday = plusDays(today, -1)
-  const isYesterday = search.from === yesterday && search.to === yesterday
-  const chosen = isYesterday ? 'yesterday' : choiceOf(search)
-  const choices = [
-    { name: 'yesterday', label: 'Yesterday', period: { from: yesterday, to: yesterday } },
-    ...periodChoices.map((days) => ({ name: String(days), label: `${days} days`, period: { days } })),
-  ]
+  const chosen = choiceOf(search)
   const choose = (from: string, to: string) => {
     void navigate({
       to: '/p/$project/overview',
@@ -34,17 +28,17 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
   }
   return (
     <nav className={classes.period} aria-label="Period">
-      {choices.map(({ name, label, period }) => (
+      {periodChoices.map((date) => (
         <Link
-          key={name}
+          key={date}
           to="/p/$project/overview"
           params={{ project: project.id }}
-          search={period}
+          search={{ date }}
           className={classes.periodChoice}
-          aria-current={chosen === name ? 'true' : undefined}
-          data-chosen={chosen === name || undefined}
+          aria-current={chosen === date ? 'true' : undefined}
+          data-chosen={chosen === date || undefined}
         >
-          {label}
+          {relativeDates[date].label.replace('Last ', '')}
         </Link>
       ))}
       <ButtonWithPopup

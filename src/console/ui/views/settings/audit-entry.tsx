@@ -1,7 +1,9 @@
 import { IconKey, IconServer, IconTerminal2, IconUser, IconUserQuestion } from '@tabler/icons-react'
 import type { LinkProps } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { ActorKind, AuditRow } from '../../../../audit/audit-trail.ts'
+import type { ActorKind, AuditRow, AuditRun } from '../../../../audit/audit-trail.ts'
+import { counted } from '../../components/figures.ts'
+import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { to } from '../../components/to.ts'
@@ -54,23 +56,35 @@ function Label({ text }: { text: string }) {
     <>
       {name}
       {change}
-      {rest && !/^(?:wh|alr)_/.test(rest) && rest !== name.toLowerCase() && (
-        <span className="cb-dimmed"> {rest}</span>
-      )}
+      {rest && !isSaid(rest, name) && <span className="cb-dimmed"> {rest}</span>}
     </>
   )
 }
 
-/** What it was done to: a link while that exists. */
-export function AuditTarget({ row }: { row: AuditRow }) {
-  const { target, link } = row
+/** Whether what tells it from others says nothing to people: an id in its link, or the name once more. */
+function isSaid(rest: string, name: string): boolean {
+  return /^(?:wh|alr)_/.test(rest) || rest.toLowerCase() === name.toLowerCase()
+}
+
+/** What it was done to: a link while that exists, and of a run how many calls and since when. */
+export function AuditTarget({ row }: { row: AuditRun }) {
+  const { target, link, entries, since } = row
   if (target === null) return null
+  if (entries > 1)
+    return (
+      <span className="cb-truncate">
+        {counted(entries, 'call')}{' '}
+        <span className="cb-dimmed">
+          since <Instant at={since} as="second" />
+        </span>
+      </span>
+    )
   const { hash, label } = readTarget(target)
   if (!link)
     return hash ? (
       <span className="cb-dimmed cb-truncate" title={target}>
         {row.action.startsWith('item_') ? 'Deleted item' : 'Deleted record'} <Mono>{hash.slice(0, 8)}…</Mono>
-        {label && !isHold(row) && ` · ${label}`}
+        {label && !isHold(row) && ` · ${wordsOf(row, label)}`}
       </span>
     ) : (
       <span className="cb-truncate" dir="auto" title={target}>
@@ -81,7 +95,7 @@ export function AuditTarget({ row }: { row: AuditRow }) {
   return (
     <span className="cb-truncate" title={hash ? undefined : target}>
       <TargetLink link={link}>{name}</TargetLink>
-      {hash && label && !isHold(row) && <span className="cb-dimmed"> · {label}</span>}
+      {hash && label && !isHold(row) && <span className="cb-dimmed"> · {wordsOf(row, label)}</span>}
     </span>
   )
 }
@@ -100,11 +114,21 @@ function wordsOf(row: AuditRow, label: string): string {
   if (isHold(row)) return 'Calls of a number'
   const { [label]: role }: Record<string, string> = roleLabels
   if (row.action === 'invitation_created') return role ?? label
+  if (row.action === 'call_evaluated')
+    return label.replace(/\b(?:success|fail|pass|other)\b(?!:)/g, (verdict) => verdicts[verdict] ?? verdict)
   if (row.action !== 'settings_changed') return label
   const words: Record<string, string> = settingWords
   return label
     .replace(/(^|; )(\w+):/g, (all, before, name) => (words[name] ? `${before}${words[name]}:` : all))
     .replaceAll(',', ', ')
+}
+
+/** The words of lists for verdicts, in the entries of `call_evaluated`. */
+const verdicts: Record<string, string> = {
+  success: 'Success',
+  fail: 'Failed',
+  pass: 'Passed',
+  other: 'in own words',
 }
 
 function isHold({ action }: AuditRow): boolean {

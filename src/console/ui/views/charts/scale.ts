@@ -21,6 +21,19 @@ export function scaleOf(values: readonly number[], unit: 'whole' | 'seconds' | '
   return { lines, placeOf: (value) => ((value / step - first) / (last - first)) * 100 }
 }
 
+/** A path through values that are one apart, with a gap where there is none. One alone is drawn a step wide. */
+export function linePath(values: readonly (number | null)[], { placeOf }: Scale): string {
+  const valueAt = (at: number) => values[at] ?? null
+  return values
+    .map((value, at) => {
+      if (value === null) return ''
+      const step = valueAt(at - 1) === null ? 'M' : 'L'
+      const isAlone = step === 'M' && valueAt(at + 1) === null
+      return `${step}${at + 0.5} ${100 - placeOf(value)}${isAlone ? 'h1' : ''}`
+    })
+    .join('')
+}
+
 function secondsStep(atLeast: number): number {
   return niceSeconds.find((step) => step >= atLeast) ?? niceStep(atLeast / 3_600, 'whole') * 3_600
 }

@@ -1,7 +1,42 @@
-import type { FiguresOfCalls } from '../../../../calls/figures/figures.ts'
-import type { Figure } from '../../../../calls/reading/overview.ts'
+import { asDecimal } from '../../components/figures.ts'
+import type { Figures } from '../charts/chart-queries.ts'
 
-type Groups = FiguresOfCalls['data']
+/** A figure of a period and of the one before it: undefined until it has loaded, null where there is none. */
+export interface Compared {
+  value: number | null
+  before: number | null | undefined
+}
+
+interface Change {
+  direction: 'up' | 'down' | 'same'
+  /** `12%`, `4 points`, `18s` */
+  amount: string
+}
+
+/** The change from the previous period: in per cent, or in percentage points for a share. */
+export function changeOf({ value, before }: Compared, unit: 'share' | 'amount'): Change | null {
+  if (value === null || before === null || before === undefined) return null
+  if (unit === 'share') {
+    const points = Math.round((value - before) * 1000) / 10
+    return {
+      direction: directionOf(points),
+      amount: `${asDecimal(Math.abs(points))} ${Math.abs(points) === 1 ? 'point' : 'points'}`,
+    }
+  }
+  if (before === 0) return value === 0 ? { direction: 'same', amount: '0%' } : null
+  const percent = Math.round(((value - before) / before) * 1000) / 10
+  const rounded = Math.abs(percent) >= 10 ? Math.round(Math.abs(percent)) : Math.abs(percent)
+  // Not 100%: something is left.
+  const amount = rounded === 100 && percent < 0 && value > 0 ? '> 99%' : `${asDecimal(rounded)}%`
+  return { direction: directionOf(percent), amount }
+}
+
+function directionOf(difference: number): Change['direction'] {
+  if (difference === 0) return 'same'
+  return difference > 0 ? 'up' : 'down'
+}
+
+type Groups = Figures
 
 /** A group of calls whose figure changed from one period to the next. */
 export interface Mover {
@@ -17,8 +52,8 @@ export interface Mover {
  * group. A sum moves by as much as each of its parts. For any other figure, a group counts by its share of the calls
  * and by how far its own figure is from that of all calls before: exact for averages, an estimate for percentiles.
  */
-export function firstMover(now: Groups, before: Groups, whole: Figure, show: string): Mover | null {
-  if (whole.value === null || whole.before === null) return null
+export function firstMover(now: Groups, before: Groups, whole: Compared, show: string): Mover | null {
+  if (whole.value === null || whole.before === null || whole.before === undefined) return null
   const keys = new Set([...now, ...before].flatMap(({ key }) => key ?? []))
   if (keys.size < 2) return null
   // A sum is of its parts, whatever their calls.

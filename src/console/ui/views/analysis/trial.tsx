@@ -1,15 +1,14 @@
-import { Button, Loader, Modal, Skeleton, TextInput } from '@mantine/core'
+import { Button, Group, Loader, Skeleton, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { evaluationOf } from '../../../../analysis/evaluation.ts'
 import type { Analysis, Rubric, RubricContent } from '../../../../analysis/schemas.ts'
-import { ApiProblem, api, unwrap } from '../../api.ts'
+import { ApiProblem, read, unwrap } from '../../api.ts'
 import { asCount, counted } from '../../components/figures.ts'
 import { Mono } from '../../components/mono.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useDates } from '../../components/use-dates.ts'
-import { callKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import { Duration } from '../calls/call-line.tsx'
 import { Evaluation } from '../calls/evaluation.tsx'
@@ -30,31 +29,18 @@ interface TrialProps {
 }
 
 /** Asks the model about one call, with the form's rubric and with the version in force. Nothing is stored. */
-export function TrialDialog({
-  opened,
-  onClose,
-  ...trial
-}: TrialProps & { opened: boolean; onClose: () => void }) {
-  return (
-    <Modal opened={opened} onClose={onClose} title="Try on a call" size={860}>
-      {opened && <Trial {...trial} />}
-    </Modal>
-  )
-}
-
-function Trial({ rubric, inForce, isChanged }: TrialProps) {
-  const { id: project } = useProject()
+export function Trial({ rubric, inForce, isChanged }: TrialProps) {
+  const { id: project, of } = useProject()
   const queryClient = useQueryClient()
   const [id, setId] = useState('')
   const { mutate, data, error, isPending, variables } = useMutation({
     mutationFn: async (call: string) => {
-      const ofCall = api.projects({ project }).calls({ id: call })
       const ask = (given?: RubricContent) =>
-        unwrap(api.projects({ project }).analysis.trial.post({ call, ...(given && { rubric: given }) }))
+        unwrap(of.analysis.trial.post({ call, ...(given && { rubric: given }) }))
       if (!inForce || !isChanged)
         return { call, before: null, after: await ask(inForce ? undefined : rubric) }
       // What this version has said already costs nothing.
-      const stored = await unwrap(ofCall.analysis.get())
+      const stored = await unwrap(of.calls({ id: call }).analysis.get())
       const isStored = stored.state === 'done' && stored.version === inForce.version
       const [after, before] = await Promise.all([ask(rubric), isStored ? stored : ask()])
       return { call, before, after }
@@ -67,15 +53,16 @@ function Trial({ rubric, inForce, isChanged }: TrialProps) {
   }
   const badCall = error instanceof ApiProblem && [404, 409].includes(error.status) ? error.detail : undefined
   return (
-    <div className="cb-stack">
+    <Stack>
       <p className="cb-dimmed">
         {isChanged && inForce
           ? `Your changes and version ${inForce.version} answer side by side.`
           : 'See what the model answers.'}{' '}
         Nothing is stored of it; only the tokens count.
       </p>
-      <form onSubmit={submit} className={classes.trialForm}>
+      <Group component="form" onSubmit={submit} gap="xs" align="flex-start" wrap="nowrap">
         <TextInput
+          flex={1}
           label="Call ID"
           value={id}
           onChange={(event) => setId(event.currentTarget.value)}
@@ -86,10 +73,10 @@ function Trial({ rubric, inForce, isChanged }: TrialProps) {
           error={badCall}
           data-autofocus
         />
-        <Button type="submit" disabled={id.trim() === ''} loading={isPending}>
+        <Button type="submit" mt={24} disabled={id.trim() === ''} loading={isPending}>
           Try
         </Button>
-      </form>
+      </Group>
       {data === undefined && !isPending && !error && (
         <NewestCalls
           onPick={(call) => {
@@ -100,9 +87,9 @@ function Trial({ rubric, inForce, isChanged }: TrialProps) {
       )}
       <div role="status" aria-label="Result">
         {isPending && (
-          <p className={classes.asking}>
+          <Group component="p" gap="xs">
             <Loader size={16} /> The model reads <Mono>{variables}</Mono>. This can take a minute.
-          </p>
+          </Group>
         )}
         {error && !badCall && (
           <Problem
@@ -119,24 +106,14 @@ function Trial({ rubric, inForce, isChanged }: TrialProps) {
           version={inForce?.version}
         />
       )}
-    </div>
+    </Stack>
   )
 }
 
 /** Some newest completed calls to choose from. */
 function NewestCalls({ onPick }: { onPick: (id: string) => void }) {
-  const { id: project } = useProject()
   const dates = useDates()
-  const { data } = useQuery({
-    queryKey: callKeys.newest(project, 'completed'),
-    queryFn: ({ signal }) =>
-      unwrap(
-        api.projects({ project }).calls.get({
-          query: { status: 'completed', limit: String(callsOffered) },
-          fetch: { signal },
-        }),
-      ),
-  })
+  const { data } = useQuery(read(useProject().of.calls, { status: 'completed', limit: String(callsOffered) }))
   if (!data) return <Skeleton height={callsOffered * 34} />
   if (data.data.length === 0) return <p className="cb-dimmed">No call is completed yet.</p>
   return (
