@@ -7,8 +7,19 @@ import type { Call } from './schemas.ts'
 import { isEngagementKnown } from './writing/derive.ts'
 import { readAnalysis } from './writing/fills.ts'
 
-const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...columnsOfWrites } =
-  getTableColumns(calls)
+const columnsOfCalls = getTableColumns(calls)
+const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...others } = columnsOfCalls
+const {
+  sound,
+  responseMs,
+  responseP95Ms,
+  responseMaxMs,
+  deadAirSeconds,
+  talkOverSeconds,
+  agentShare,
+  interruptions,
+  ...columnsOfWrites
+} = others
 const { documentChars, valueList, ...servedColumns } = columnsOfWrites
 const {
   occurredAt,

@@ -347,7 +347,12 @@ export class Recordings {
   }
 
   /** A trigger notes the file of a row that is replaced. */
-  #put(projectId: number, id: string, call: SQL, row: Omit<Row, 'seq' | 'projectId' | 'peaks'>): SQL[] {
+  #put(
+    projectId: number,
+    id: string,
+    call: SQL,
+    row: Omit<Row, 'seq' | 'projectId' | 'peaks' | 'speech' | 'soundDue'>,
+  ): SQL[] {
     return [
       this.#ledger(projectId, id, call),
       sql`
