@@ -10,7 +10,6 @@ import { readAnalysis } from './writing/fills.ts'
 const columnsOfCalls = getTableColumns(calls)
 const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...others } = columnsOfCalls
 const {
-  sound,
   responseMs,
   responseP95Ms,
   responseMaxMs,
@@ -32,7 +31,7 @@ const {
   latencyMs,
   ...shown
 } = servedColumns
-const { source, agentId, review, recording } = shown
+const { source, agentId, review, recording, sound } = shown
 
 /**
  * The columns that every write of a call sets: all but those that never change and those that the database computes.
@@ -52,6 +51,7 @@ export const unservedColumns = {
   agentId,
   review,
   recording,
+  sound,
   costUsd,
   latencyMs,
 }
@@ -80,11 +80,13 @@ export function toHead({
   redactions: __,
   analysis,
   review,
+  sound,
   ...unserved
 }: StoredCall): Record<keyof typeof columnsOfWrites, string | number | boolean | null> {
   return {
     ...unserved,
     review: review && JSON.stringify(review),
+    sound: sound && JSON.stringify(sound),
     updatedAt: Date.parse(call.updatedAt),
     status: call.status,
     // A person's evaluation takes precedence over the platform's.
@@ -98,7 +100,13 @@ export function toHead({
     valueList: toList(
       valuesOf(
         call,
-        { ...unserved, ...readDetailsStart(details), review, verdicts: verdictsOf(analysis, review) },
+        {
+          ...unserved,
+          ...readDetailsStart(details),
+          review,
+          verdicts: verdictsOf(analysis, review),
+          sound: sound?.state ?? null,
+        },
         otherAgentsIn(details, unserved.agentId),
       ),
     ),

@@ -93,6 +93,9 @@ export function callRoutes({ buffers }: Http, { calls, callAnswers, changeTags: 
       ({ caller: { projectId }, params: { id }, request }) => callAnswers.details(request, projectId, id),
       { detail: docs.getCallDetails },
     )
+    .get('/:id/sound', ({ caller, params }) => calls.sound(caller.projectId, params.id), {
+      detail: docs.getSound,
+    })
     .delete('/:id', ({ caller, params }) => calls.delete(caller.projectId, params.id, byKey(caller)), {
       detail: docs.deleteCall,
     })

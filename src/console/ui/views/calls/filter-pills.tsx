@@ -62,6 +62,10 @@ export function FilterPill({ filter, ...chosen }: { filter: CallFilter } & Chose
     case 'exact':
       return <AddressPill name={filter.name} {...chosen} />
     case 'least':
+      if (filter.name === 'minDuration') return <TypedPill name={filter.name} {...chosen} />
+      return <AddressPill name={filter.name} {...chosen} />
+    case 'most':
+      return filter.name === 'maxDuration' ? null : <AddressPill name={filter.name} {...chosen} />
     case 'digits':
       return <TypedPill name={filter.name} {...chosen} />
     default:
@@ -93,7 +97,8 @@ function ValuePill({ filter, filters, onChange }: { filter: ManyFilter } & Chose
   const values = valuesOf(filters[name])
   // A value that is literally `none` cannot be requested.
   const choices = 'choices' in filter ? filter.choices : undefined
-  const facet = name === 'direction' || name === 'recording' ? undefined : facets?.[name]
+  const isFixed = name === 'direction' || name === 'recording' || name === 'sound'
+  const facet = isFixed ? undefined : facets?.[name]
   const all: readonly InUse[] = choices?.map((value) => ({ value })) ?? facet ?? []
   const inUse = all.filter(({ value }) => value !== noValue)
   const isUsual = name === 'evaluation' || name === 'endedReason'
