@@ -7,7 +7,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import packageJson from '../package.json' with { type: 'json' }
+import { rate, spokenCalls, toWav } from '../scripts/bench/spoken-calls.ts'
 import { buildConsole } from '../scripts/build-console.ts'
+import type { Speech } from '../src/calls/sound/figures.ts'
+import { DecodedSound } from '../src/recordings/audio/decoded-sound.ts'
+import { speechOf } from '../src/recordings/audio/speech.ts'
 import { freshFolder } from './support/at-end.ts'
 import { formOf, makeDocx, makePdf, paragraph } from './support/files.ts'
 import { expectProblem } from './support/problem.ts'
@@ -602,6 +606,22 @@ describe.each(everyRuntime())('$name', ({ name, missing, command, prepare, remov
     expect((await send('DELETE', '/v1/calls/sound/recording')).status).toBe(200)
     expect((await send('GET', '/v1/calls/sound/recording')).status).toBe(404)
     expect((await send('DELETE', '/v1/calls/sound')).status).toBe(200)
+  })
+
+  test('hears the same in a recording as this process does', async () => {
+    const [call] = spokenCalls(4, 1, 2)
+    if (!call) throw new Error('There is no call')
+    const body = new Uint8Array(toWav(call.channels))
+    const headers = { authorization: `Bearer ${ingestKey}` }
+    await send('PUT', '/ingest/calls/heard', { status: 'completed' })
+    await fetch(`${service.url}/ingest/calls/heard/recording`, { method: 'PUT', headers, body })
+    const heard = async () => await (await send('GET', '/v1/calls/heard/sound')).json()
+    await until(async () => (await heard()).state === 'measured')
+    const { caller, agent } = await heard()
+    const sound = new DecodedSound(2, rate)
+    sound.add(call.channels.map((samples) => samples.map((sample) => Math.round(sample * 32_767) / 32_768)))
+    expect<Speech>([caller, agent]).toEqual(speechOf(sound, 2))
+    expect((await send('DELETE', '/v1/calls/heard')).status).toBe(200)
   })
 
   test('a deletion gets its receipt, and the record of what was swept keeps its size', async () => {

@@ -11,6 +11,8 @@ import {
   releasesFolder,
   words,
 } from '../scripts/release-folder.ts'
+import { emptyDetails } from '../src/calls/details.ts'
+import type { CallDetails } from '../src/calls/schemas.ts'
 import { freshFolder } from './support/at-end.ts'
 import { CommandLine } from './support/command-line.ts'
 import { at, type Reached } from './support/node.ts'
@@ -123,6 +125,16 @@ describe.skipIf(ofFilesOnly).each(versions)('a folder of %s', (version) => {
       { data: [{ id: calls.completed }] },
     ])
     expect(await read(`/v1/calls?text=${words.deleted}`)).toMatchObject([200, { data: [] }])
+  })
+
+  test('has its recording measured', async () => {
+    const soundOf = async (id: string) =>
+      ((await read(`/v1/calls/${id}/details`)) as [number, CallDetails])[1].sound
+    await until(async () => (await soundOf(calls.completed)).state === 'unmeasured')
+    expect(await soundOf(calls.completed)).toMatchObject({ reason: 'short', version: 1 })
+    expect(await soundOf(calls.live)).toEqual(emptyDetails.sound)
+    expect(await read('/v1/calls?sound=unmeasured')).toMatchObject([200, { data: [{ id: calls.completed }] }])
+    expect(await read('/v1/calls?sound=waiting')).toMatchObject([200, { data: [] }])
   })
 
   test('has its knowledge, found by words and by vectors', async () => {

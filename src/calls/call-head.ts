@@ -7,8 +7,18 @@ import type { Call } from './schemas.ts'
 import { isEngagementKnown } from './writing/derive.ts'
 import { readAnalysis } from './writing/fills.ts'
 
-const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...columnsOfWrites } =
-  getTableColumns(calls)
+const columnsOfCalls = getTableColumns(calls)
+const { seq, projectId, id, createdAt, changeSeq, callerDigits, calledDigits, ...others } = columnsOfCalls
+const {
+  responseMs,
+  responseP95Ms,
+  responseMaxMs,
+  deadAirSeconds,
+  talkOverSeconds,
+  agentShare,
+  interruptions,
+  ...columnsOfWrites
+} = others
 const { documentChars, valueList, ...servedColumns } = columnsOfWrites
 const {
   occurredAt,
@@ -21,7 +31,7 @@ const {
   latencyMs,
   ...shown
 } = servedColumns
-const { source, agentId, review, recording } = shown
+const { source, agentId, review, recording, sound } = shown
 
 /**
  * The columns that every write of a call sets: all but those that never change and those that the database computes.
@@ -41,6 +51,7 @@ export const unservedColumns = {
   agentId,
   review,
   recording,
+  sound,
   costUsd,
   latencyMs,
 }
@@ -69,11 +80,13 @@ export function toHead({
   redactions: __,
   analysis,
   review,
+  sound,
   ...unserved
 }: StoredCall): Record<keyof typeof columnsOfWrites, string | number | boolean | null> {
   return {
     ...unserved,
     review: review && JSON.stringify(review),
+    sound: sound && JSON.stringify(sound),
     updatedAt: Date.parse(call.updatedAt),
     status: call.status,
     // A person's evaluation takes precedence over the platform's.
@@ -87,7 +100,13 @@ export function toHead({
     valueList: toList(
       valuesOf(
         call,
-        { ...unserved, ...readDetailsStart(details), review, verdicts: verdictsOf(analysis, review) },
+        {
+          ...unserved,
+          ...readDetailsStart(details),
+          review,
+          verdicts: verdictsOf(analysis, review),
+          sound: sound?.state ?? null,
+        },
         otherAgentsIn(details, unserved.agentId),
       ),
     ),

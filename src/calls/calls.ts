@@ -1,10 +1,10 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import type { Core } from '../core/core.ts'
-import { calls, erasures, projects } from '../db/schema.ts'
+import { callDetails, calls, erasures, projects, recordings } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { Erasure } from '../erasure/erasure.ts'
-import { type AppError, callIsOnHold, callNotFound } from '../errors.ts'
+import { AppError, callIsOnHold, callNotFound } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { detailsBytes, documentInForm, servedDetails } from './details.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax, servedBytes, servedDocument } from './document.ts'
@@ -30,6 +30,9 @@ import {
 import { type CallParts, documentsOf } from './reading/forms.ts'
 import { type CallPage, type ExportOptions, exportCalls, readDocuments, readPage } from './reading/page.ts'
 import type { TextMatcher } from './reading/text-matcher.ts'
+import type { HeardSound } from './schemas.ts'
+import { heardIn } from './sound/call-sound.ts'
+import { readSpeechBytes } from './sound/speech-bytes.ts'
 import { ProjectBatches } from './writing/batches.ts'
 
 /** Deletions by hand that share a transaction: some 10 ms of the writer's time. */
@@ -78,6 +81,17 @@ const queries = preparedQueries((db) => {
           then cast(${servedDetails} as blob) end`,
       })
       .from(sql`calls left join call_details on call_details.seq = calls.seq`)
+      .where(isThisCall)
+      .prepare(),
+    soundById: db
+      .select({
+        file: recordings.file,
+        speech: recordings.speech,
+        sound: sql<string | null>`details -> '$.sound'`,
+      })
+      .from(calls)
+      .leftJoin(recordings, eq(recordings.seq, calls.seq))
+      .leftJoin(callDetails, eq(callDetails.seq, calls.seq))
       .where(isThisCall)
       .prepare(),
     byIds: db
@@ -254,6 +268,14 @@ export class Calls {
     const parameters = { projectId, seqs: JSON.stringify(seqs), isDetailed: Number(isDetailed) }
     const rows = await bySeqs.all(parameters)
     return new Map(rows.map(({ seq, document }) => [seq, document]))
+  }
+
+  /** What is heard in a call's recording. @throws not_found */
+  async sound(projectId: number, id: string): Promise<HeardSound> {
+    const row = await queries(this.#parts.store(projectId).read).soundById.get({ projectId, id })
+    if (!row) throw callNotFound()
+    if (row.file === null || row.sound === null) throw new AppError('not_found', 'Recording not found')
+    return heardIn(row.speech && readSpeechBytes(row.speech), JSON.parse(row.sound))
   }
 
   /** Deletes calls for good. Returns which were deleted, and which stay because they are on hold. */

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { servedDocument } from './document.ts'
-import type { CallDetails, CallRecording } from './schemas.ts'
+import { type CallDetails, type CallRecording, CallSound } from './schemas.ts'
 
 /** The details in call_details, which has the metadata in a column of its own. */
 export type StoredDetails = Omit<CallDetails, 'metadata'>
@@ -14,6 +14,13 @@ const noRecording: CallRecording = {
   durationSeconds: null,
   channels: null,
   keptAt: null,
+}
+
+/** The sound of a call that is not measured. */
+export function soundIn(state: CallSound['state'], reason: CallSound['reason'] = null): CallSound {
+  const nulls = Object.fromEntries(Object.keys(CallSound.properties).map((name) => [name, null]))
+  // Each member but these two may be null.
+  return { ...nulls, state, reason } as CallSound
 }
 
 /** What a call has that was not analyzed. */
@@ -30,6 +37,7 @@ export const emptyDetails: StoredDetails = {
   usage: null,
   costSource: null,
   recording: noRecording,
+  sound: soundIn('none'),
   analysis: noAnalysis,
   timeline: [],
   review: null,
@@ -37,19 +45,43 @@ export const emptyDetails: StoredDetails = {
 }
 export const emptyDetailsText = JSON.stringify(emptyDetails)
 
+/** Details as text. A call without sound, as most are, has no member for it. @returns null for details of nothing */
+export function toStored(details: StoredDetails): string | null {
+  const text = JSON.stringify(details.sound.state === 'none' ? { ...details, sound: undefined } : details)
+  return text === emptyStoredText ? null : text
+}
+const emptyStoredText = JSON.stringify({ ...emptyDetails, sound: undefined })
+
+/** Reads what `toStored` returns. */
+export function readStored(text: string | null): StoredDetails {
+  return { ...emptyDetails, ...(text !== null && JSON.parse(text)) }
+}
+
 /**
  * The details in a row of call_details. Those that version 1.0.0-rc.1 wrote have no version of the agent, and no costs
  * beside `costUsd`. Quotes inside a text are escaped, so these places are found exactly.
  */
-export const currentDetails = sql<
+export const storedDetails = sql<
   string | null
 >`case when instr(details, ',"costParts":') > 0 then details else
   replace(substr(details, 1, instr(details, ',"recording":') - 1), '},"direction":', ',"version":null},"direction":')
   || ',"costParts":null,"usage":null,"costSource":null' || substr(details, instr(details, ',"recording":')) end`
 
+const soundAt = sql`instr(details, ',"analysis":{')`
+
+/** The same with a member for the sound that there is not, up to the last brace. */
+const openDetails = sql<string | null>`(
+  select case when instr(substr(details, 1, ${soundAt}), ',"sound":{') > 0 then substr(details, 1, length(details) - 1)
+    else substr(details, 1, ${soundAt} - 1) || ${sql.raw(`',"sound":${JSON.stringify(emptyDetails.sound)}'`)}
+      || substr(details, ${soundAt}, length(details) - ${soundAt}) end
+  from (select ${storedDetails} as details))`
+
+/** The details in a row of call_details, as the API returns them without their metadata. */
+export const currentDetails = sql<string | null>`${openDetails} || '}'`
+
 /** The details of a call from call_details, as the API returns them. */
 export const servedDetails: SQL = sql`
-  coalesce(substr(${currentDetails}, 1, length(${currentDetails}) - 1), ${sql.raw(`'${emptyDetailsText.slice(0, -1)}'`)})
+  coalesce(${openDetails}, ${sql.raw(`'${emptyDetailsText.slice(0, -1)}'`)})
   || ',"metadata":' || coalesce(metadata, 'null') || '}'`
 
 /** The same beside call_documents. */

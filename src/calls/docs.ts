@@ -24,7 +24,7 @@ import {
   verdicts,
 } from './filters.ts'
 import { callFields } from './reading/fields.ts'
-import { Call, CallDetails, CallId, CallPage, Review } from './schemas.ts'
+import { Call, CallDetails, CallId, CallPage, HeardSound, Review } from './schemas.ts'
 
 // The routes of calls in the OpenAPI document.
 
@@ -87,6 +87,19 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
     example: 'Ada Lovelace',
   },
   recording: { about: 'The state of its recording.', example: 'kept' },
+  sound: { about: 'Whether its recording was measured.', example: 'measured' },
+  minResponseMs: {
+    about: 'The longest wait for an answer, as heard, in milliseconds; inclusive.',
+    example: 3_000,
+  },
+  maxResponseMs: {
+    about: 'The longest wait for an answer, as heard, in milliseconds; inclusive.',
+    example: 1_500,
+  },
+  minDeadAirSeconds: { about: 'Seconds of dead air in all, as heard; inclusive.', example: 10 },
+  minTalkOverSeconds: { about: 'Seconds in which both speak, as heard; inclusive.', example: 5 },
+  minAgentShare: { about: "The agent's share of what is spoken, 0 to 1; inclusive.", example: 0.8 },
+  maxAgentShare: { about: "The agent's share of what is spoken, 0 to 1; inclusive.", example: 0.2 },
   reviewed: { about: 'Whether a person evaluated the call or marked it as reviewed.', example: true },
   flagged: { about: 'Whether a person flagged a turn of the call.', example: true },
   noted: { about: 'Whether a person wrote a note on the call.', example: true },
@@ -213,6 +226,17 @@ export const getCallDetails = {
     'Everything known about the call besides its thirteen fields. The details are deleted with the call.',
   parameters,
   responses: keyedAnswers({ 200: jsonAnswer('The details.', CallDetails), ...notModified }, ['not_found']),
+}
+
+export const getSound = {
+  ...keyed,
+  parameters,
+  operationId: 'getSound',
+  summary: "Who speaks when in a call's recording, and what follows from it",
+  description:
+    'As `details.sound`, with when each speaks, how long each answer was waited for, dead air and talk-over. These are empty ' +
+    'unless the sound is measured.',
+  responses: keyedAnswers({ 200: jsonAnswer('The sound.', HeardSound) }, ['not_found']),
 }
 
 export const deleteCall = {

@@ -114,6 +114,9 @@ export function callRoutes(
       },
       { parse: 'json', body: bodyOf(ReviewUpdate), detail: docs.reviewCall },
     )
+    .get('/:id/sound', ({ caller, params }) => calls.sound(caller.projectId, params.id), {
+      detail: docs.getSound,
+    })
     .delete('/:id', ({ caller, params }) => calls.delete(caller.projectId, params.id, byKey(caller)), {
       detail: docs.deleteCall,
     })

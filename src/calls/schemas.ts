@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { callIdPattern } from '../ids.ts'
 import { limits } from '../limits.ts'
 import { certainInstantPattern, instantPattern } from '../text/instant.ts'
+import type { Unmeasurable } from './sound/figures.ts'
 
 export const transcriptTurnsMax = limits.turns.most
 const index = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
@@ -323,6 +324,105 @@ export const CallRecording = Type.Object(
 )
 export type CallRecording = Static<typeof CallRecording>
 
+const figure = (description: string, example: number) =>
+  nullable(Type.Number({ minimum: 0, description, example }))
+const wholeFigure = (description: string, example: number) =>
+  nullable(Type.Integer({ minimum: 0, description, example }))
+const soundStates = ['none', 'waiting', 'measured', 'unmeasured'] as const
+const soundReasons = ['mono', 'channels', 'mixed', 'noisy', 'format', 'damaged', 'short', 'long'] as const
+
+/** What is heard in the recording of a call. All but the state and the reason are null unless it is measured. */
+export const CallSound = Type.Object(
+  {
+    state: Type.Unsafe<(typeof soundStates)[number]>({
+      type: 'string',
+      enum: [...soundStates],
+      description: '`none`: there was no recording. `waiting`: the call is live, or not yet measured.',
+    }),
+    reason: nullable(
+      Type.Unsafe<Unmeasurable>({
+        type: 'string',
+        enum: [...soundReasons, null],
+        description: 'Why it cannot be measured.',
+      }),
+    ),
+    responses: wholeFigure('How often the agent answered the caller.', 9),
+    responseMs: wholeFigure('How long the caller waited for an answer: the median.', 900),
+    responseP95Ms: wholeFigure('The same, of which 95 % are at most as long.', 4_100),
+    responseMaxMs: wholeFigure('The longest wait.', 4_100),
+    deadAirs: wholeFigure('How often both were silent for more than 2 seconds.', 2),
+    deadAirSeconds: figure('For how long in all.', 6.1),
+    talkOvers: nullable(
+      Type.Object(
+        { caller: Type.Integer({ example: 1 }), agent: Type.Integer({ example: 2 }) },
+        { title: 'TalkOvers' },
+      ),
+      'How often both spoke for more than 0.3 seconds, by who began later.',
+    ),
+    talkOverSeconds: figure('For how long in all.', 2.4),
+    interruptions: wholeFigure('How often the agent fell silent because the caller began.', 1),
+    callerSeconds: figure('For how long the caller spoke.', 48.2),
+    agentSeconds: figure('For how long the agent spoke.', 66.5),
+    agentShare: figure('The share of the agent in what both spoke, 0 to 1.', 0.58),
+    monologueSeconds: figure('The longest that the agent spoke while the caller only acknowledged.', 21.3),
+    agentChannel: nullable(
+      Type.Unsafe<0 | 1>({
+        type: 'integer',
+        enum: [0, 1, null],
+        description: 'Which channel is the agent’s.',
+      }),
+    ),
+    untilSeconds: figure(
+      'When the call was transferred: what follows does not count. Null without a transfer.',
+      88,
+    ),
+    version: wholeFigure('Figures of two versions do not compare.', 1),
+  },
+  { title: 'CallSound' },
+)
+export type CallSound = Static<typeof CallSound>
+
+const Spans = Type.Array(
+  Type.Unsafe<[from: number, to: number]>({
+    type: 'array',
+    items: { type: 'number' },
+    minItems: 2,
+    maxItems: 2,
+  }),
+  { description: 'From and to, in seconds.', example: [[3.21, 7.4]] },
+)
+const seconds = Type.Number({ description: 'Seconds.', example: 3.21 })
+
+/** The same with what its figures are made of, which is empty unless it is measured. */
+export const HeardSound = Type.Object(
+  {
+    ...CallSound.properties,
+    caller: documented(Spans, 'When the caller speaks.'),
+    agent: documented(Spans, 'When the agent speaks.'),
+    waits: Type.Array(Type.Object({ at: seconds, seconds }, { title: 'Wait' }), {
+      description: 'How long each answer was waited for, and when it began.',
+    }),
+    deadAir: Spans,
+    talkOver: Type.Array(
+      Type.Object(
+        {
+          from: seconds,
+          to: seconds,
+          by: Type.Unsafe<'caller' | 'agent'>({
+            type: 'string',
+            enum: ['caller', 'agent'],
+            description: 'Who began later.',
+          }),
+          yielded: Type.Boolean({ description: 'Whether the agent fell silent because of it.' }),
+        },
+        { title: 'TalkOver' },
+      ),
+    ),
+  },
+  { title: 'HeardSound' },
+)
+export type HeardSound = Static<typeof HeardSound>
+
 /** What our own analysis of a call came to. */
 const AnalysisOutcome = Type.Object(
   {
@@ -350,6 +450,7 @@ export const CallDetails = Type.Object(
       'Where `costUsd` is from. A request is `platform`.',
     ),
     recording: CallRecording,
+    sound: CallSound,
     analysis: AnalysisOutcome,
     timeline: Timeline,
     review: nullable(Review),

@@ -70,6 +70,7 @@ export function callRoutes({
         void reading.opened(member.projectId, by, params.id)
         return answerOf<Call>(document)
       })
+      .get('/calls/:id/sound', ({ member, params }) => calls.sound(member.projectId, params.id))
       .get('/calls/:id/details', ({ member, params }) => detailsOf(member.projectId, params.id))
       .get('/calls/:id/neighbours', ({ member, params, request }) =>
         calls.neighbours(member.projectId, params.id, readParameters(request.url)),

@@ -134,7 +134,12 @@ function deleteRecordings(connection: Database.Database): number {
         select value from json_each(value_list) where value not like '["recording",%'
         union all select '["recording",' || json_quote(state) || ']' where state is not null))
     from (select seq as changed, nullif(details ->> '$.recording.state', 'none') as state from main.call_details)
-    where seq = changed and recording is not state`)
+    where seq = changed and recording is not state;
+    update main.call_details set details = json_remove(details, '$.sound')
+    where details ->> '$.sound.state' = 'waiting' and seq not in (select seq from main.recordings);
+    update main.calls set sound = null, value_list = (
+      select nullif(json_group_array(value), '[]') from json_each(value_list) where value not like '["sound",%')
+    where sound ->> '$.state' = 'waiting' and seq not in (select seq from main.recordings)`)
   return changes
 }
 

@@ -88,6 +88,8 @@ export const projects = sqliteTable(
       .default('off'),
     /** Recordings of calls that were completed more days ago are deleted, and the calls stay; null keeps them. */
     recordingRetainDays: integer('recording_retain_days'),
+    /** Which channel of a recording is the caller's, where no source says it; null where what is said must tell. */
+    callerChannel: integer('caller_channel').$type<0 | 1>(),
   },
   (table) => [index('projects_by_name').on(table.name)],
 )
@@ -136,6 +138,24 @@ export interface ReviewMarks {
   by: string | null
   /** ISO 8601. */
   at: string
+}
+
+/** The figures of sound that calls are found, sorted and counted by. */
+export const soundFigures = [
+  'responseMs',
+  'responseP95Ms',
+  'responseMaxMs',
+  'deadAirSeconds',
+  'talkOverSeconds',
+  'agentShare',
+  'interruptions',
+] as const
+
+/** What the head of a call keeps of its sound: figures only if it is measured. */
+export interface SoundMarks extends Partial<Record<(typeof soundFigures)[number], number | null>> {
+  state: 'none' | 'waiting' | 'measured' | 'unmeasured'
+  /** Why it is unmeasured. */
+  reason: string | null
 }
 
 /** What `calls.is_engaged` has of a call of which that is unknown. */
@@ -192,6 +212,15 @@ export const calls = sqliteTable(
     calledDigits: text('called_digits').generatedAlwaysAs(withoutPunctuation('called_number')),
     /** What the call is found by beside its columns, as a JSON array: see src/calls/finding/call-values.ts; null for nothing. */
     valueList: text('value_list'),
+    /** What its recording sounds like; null without one. valueList finds calls by its state. */
+    sound: text({ mode: 'json' }).$type<SoundMarks>(),
+    responseMs: soundFigure('response_ms', 'responseMs'),
+    responseP95Ms: soundFigure('response_p95_ms', 'responseP95Ms'),
+    responseMaxMs: soundFigure('response_max_ms', 'responseMaxMs'),
+    deadAirSeconds: soundFigure('dead_air_seconds', 'deadAirSeconds'),
+    talkOverSeconds: soundFigure('talk_over_seconds', 'talkOverSeconds'),
+    agentShare: soundFigure('agent_share', 'agentShare'),
+    interruptions: soundFigure('interruptions', 'interruptions'),
   },
   (table) => [
     uniqueIndex('calls_by_id').on(table.projectId, table.id),
@@ -302,6 +331,16 @@ export const callDetails = sqliteTable('call_details', {
   analysis: text(),
 })
 
+/** What is to be done about the sound of a recording, the most urgent first. */
+export const soundDue = {
+  /** Figures alone: its call was completed, or has changed since. */
+  figures: 1,
+  /** Everything: it has just arrived. */
+  arrived: 2,
+  /** Everything: it was kept by an earlier version, or is to be measured again. */
+  again: 3,
+} as const
+
 /**
  * The recordings of calls: see src/recordings. Its key is all that makes a file readable. Triggers note the files of rows
  * that are deleted or replaced.
@@ -324,10 +363,16 @@ export const recordings = sqliteTable(
     keptAt: integer('kept_at').notNull(),
     /** What a player draws: see src/recordings/audio/peaks.ts. Null until they are computed, empty if they cannot be. */
     peaks: blob({ mode: 'buffer' }),
+    /** Who speaks when: see src/recordings/audio/speech-bytes.ts. Null until it is known. */
+    speech: blob({ mode: 'buffer' }),
+    /** What of `soundDue` is to be done about its sound; null for nothing. */
+    soundDue: integer('sound_due').default(soundDue.again),
   },
   (table) => [
     index('recordings_by_project').on(table.projectId, table.bytes),
-    index('recordings_without_peaks').on(table.projectId, table.seq).where(sql`peaks is null`),
+    index('recordings_by_sound_due')
+      .on(table.soundDue, table.projectId, table.seq)
+      .where(sql`sound_due is not null`),
   ],
 )
 
@@ -1189,6 +1234,11 @@ export const auditEvents = sqliteTable(
     index('audit_events_by_actor').on(table.actorId, table.seq),
   ],
 )
+
+/** A figure of the call's sound. Virtual, so that no write pays for it. */
+function soundFigure(column: string, name: (typeof soundFigures)[number]) {
+  return real(column).generatedAlwaysAs(sql.raw(`sound ->> '$.${name}'`))
+}
 
 /** A phone number without the separators between its digits. */
 function withoutPunctuation(column: string): SQL {

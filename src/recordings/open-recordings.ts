@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Holds } from '../calls/keeping/holds.ts'
+import { toSpeechBytes } from '../calls/sound/speech-bytes.ts'
 import type { Ingest } from '../calls/writing/ingest.ts'
 import type { Core } from '../core/core.ts'
 import type { Erasure } from '../erasure/erasure.ts'
@@ -41,6 +42,8 @@ export function openRecordings(core: Core, { files, ingest, holds, erasure }: Be
   core.onClose(() => audioThreads.close())
   const peaksBacklog = new PeaksBacklog(core, {
     files,
+    ingest,
+    toSpeechBytes,
     audio: audioThreads,
     onMeasured: (row, length) => recordings.setLength(row, length),
   })

@@ -1,12 +1,18 @@
-import { and, eq, gt, isNull, notInArray, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, notInArray, sql } from 'drizzle-orm'
+import type { Speech } from '../calls/sound/figures.ts'
+import type { Ingest } from '../calls/writing/ingest.ts'
 import type { Core } from '../core/core.ts'
 import type { Job, Turn } from '../core/jobs.ts'
-import { recordings } from '../db/schema.ts'
+import { calls, projects, recordings, soundDue, sources } from '../db/schema.ts'
+import { preparedQueries } from '../db/store.ts'
+import { unavailable } from '../errors.ts'
 import type { AudioThreads } from './audio/audio-threads.ts'
 import type { AudioLength } from './audio/encrypted-audio.ts'
 import type { RecordingFiles } from './files.ts'
 
 const delayMs = 100
+/** Calls are completed, and recordings marked to be measured again, also by other processes. */
+const commitMs = 1_000
 const retryMs = 60_000
 const failuresMax = 100
 
@@ -15,11 +21,30 @@ type Row = typeof recordings.$inferSelect
 interface PeaksBacklogParts {
   files: RecordingFiles | null
   audio: Pick<AudioThreads, 'peaks'>
+  ingest: Pick<Ingest, 'setRecording'>
+  toSpeechBytes: (speech: Speech) => Buffer
   /** Tells a length that was not known when the recording arrived. */
   onMeasured: (row: Row, length: AudioLength) => Promise<void>
 }
 
-/** Computes what players draw, one recording at a time, once for each; projects take turns. */
+const queries = preparedQueries((db) => ({
+  callOfFile: db
+    .select({
+      id: calls.id,
+      callerChannel: sql<number | null>`coalesce((
+        select cast(options ->> 'callerChannel' as integer) from ${sources}
+        where ${sources.projectId} = ${calls.projectId} and ${sources.platform} = ${calls.source}
+          and options ->> 'callerChannel' is not null
+        order by ${sources.createdAt} desc limit 1), ${projects.callerChannel})`,
+    })
+    .from(recordings)
+    .innerJoin(calls, eq(calls.seq, recordings.seq))
+    .innerJoin(projects, eq(projects.id, recordings.projectId))
+    .where(eq(recordings.file, sql.placeholder('file')))
+    .prepare(),
+}))
+
+/** Computes what players draw and measures the sound, one recording at a time, once for each; projects take turns. */
 export class PeaksBacklog {
   readonly #parts: Core & PeaksBacklogParts
   readonly #job: Job
@@ -33,6 +58,7 @@ export class PeaksBacklog {
       name: 'peaks',
       run: (turn) => this.#run(turn),
       delayMs,
+      commitMs,
       retryMs,
       failure: 'The waveform of a recording could not be computed',
       level: 'warn',
@@ -51,11 +77,13 @@ export class PeaksBacklog {
 
   async #run({ signal, isMine }: Turn): Promise<void> {
     const { files, log } = this.#parts
-    while (files && (await isMine())) {
-      const row = (await this.#next(gt(recordings.projectId, this.#lastProjectId))) ?? (await this.#next())
-      if (!row) return
+    while (files) {
+      const row = await this.#next()
+      if (!row || !(await isMine())) return
       this.#lastProjectId = row.projectId
-      await this.#compute(row, files).catch(async (error) => {
+      const { speech } = row
+      const isHeard = row.soundDue === soundDue.figures && speech !== null
+      await (isHeard ? this.#measure(row, speech) : this.#compute(row, files)).catch(async (error) => {
         // It was replaced or deleted meanwhile.
         if (!(await this.#isKept(row))) return
         if (!signal.aborted) log.warn({ error }, 'The waveform of a recording could not be computed')
@@ -67,39 +95,66 @@ export class PeaksBacklog {
     }
   }
 
-  async #next(isTurn?: SQL): Promise<Row | undefined> {
+  /** The most urgent one of the project whose turn it is, or else of any. */
+  async #next(): Promise<Row | undefined> {
     const isLeft = notInArray(recordings.file, [...this.#failed])
-    const [row] = await this.#parts.read
-      .select()
-      .from(recordings)
-      .where(and(isNull(recordings.peaks), isTurn, isLeft))
-      .orderBy(recordings.projectId, recordings.seq)
-      .limit(1)
-    return row
+    for (const due of Object.values(soundDue))
+      for (const isTurn of [gt(recordings.projectId, this.#lastProjectId), undefined]) {
+        const [row] = await this.#parts.read
+          .select()
+          .from(recordings)
+          .where(and(eq(recordings.soundDue, due), isTurn, isLeft))
+          .orderBy(
+            asc(recordings.projectId),
+            due === soundDue.again ? desc(recordings.seq) : asc(recordings.seq),
+          )
+          .limit(1)
+        if (row) return row
+      }
+    return undefined
   }
 
   async #isKept({ file }: Row): Promise<boolean> {
-    const { read } = this.#parts
-    return (
-      (await read.select({ file: recordings.file }).from(recordings).where(eq(recordings.file, file)))
-        .length > 0
-    )
+    return (await queries(this.#parts.read).callOfFile.get({ file })) !== undefined
   }
 
   async #compute(row: Row, files: RecordingFiles): Promise<void> {
-    const { write, audio, onMeasured } = this.#parts
-    const { seq, projectId, file, key, bytes, contentType } = row
+    const { write, audio, toSpeechBytes, onMeasured } = this.#parts
+    const { projectId, file, key, bytes, contentType } = row
     const local = await files.local(file)
     // Deleted meanwhile, or lost: an empty waveform, so that it is not tried for ever.
-    const { peaks, length } = local
+    const { peaks, speech, length } = local
       ? await audio.peaks(projectId, { path: local.path, key, bytes, contentType }).finally(local.release)
-      : { peaks: new Uint8Array(), length: null }
+      : { peaks: new Uint8Array(), speech: 'damaged' as const, length: null }
     if (row.durationSeconds === null && length && length.durationSeconds !== null)
       await onMeasured(row, length)
-    const isSame = and(eq(recordings.seq, seq), eq(recordings.file, file))
+    // A live call is measured when it is completed.
+    const isLive = sql`(select status from ${calls} where ${calls.seq} = ${recordings.seq}) = 'live'`
+    const due = sql`iif(${isLive}, null, ${soundDue.figures})`
     await write
       .update(recordings)
-      .set({ peaks: Buffer.from(peaks) })
-      .where(isSame)
+      .set({ peaks: Buffer.from(peaks), speech: toSpeechBytes(speech), soundDue: due })
+      .where(eq(recordings.file, file))
+  }
+
+  /** Makes the figures of a sound, as its call is now. */
+  async #measure({ projectId, file }: Row, speech: Buffer): Promise<void> {
+    const { read, ingest } = this.#parts
+    const call = await queries(read).callOfFile.get({ file })
+    if (!call) throw new Error('The call was deleted')
+    const { id, callerChannel } = call
+    const condition = sql`exists (select 1 from ${recordings} where file = ${file})`
+    await ingest.setRecording(
+      projectId,
+      id,
+      { speech: { bytes: speech, callerChannel } },
+      {
+        beside: {
+          requirement: { condition, otherwise: () => unavailable('The recording was replaced.') },
+          statements: () => [sql`update ${recordings} set sound_due = null where file = ${file}`],
+        },
+        audited: { actions: [] },
+      },
+    )
   }
 }

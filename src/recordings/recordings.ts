@@ -6,7 +6,7 @@ import type { Ingest } from '../calls/writing/ingest.ts'
 import type { Core } from '../core/core.ts'
 import { erasing } from '../db/erasing.ts'
 import type { Requirement } from '../db/requirements.ts'
-import { calls, erasures, keys, projects, recordingFetches, recordings } from '../db/schema.ts'
+import { calls, erasures, keys, projects, recordingFetches, recordings, soundDue } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { Erasure } from '../erasure/erasure.ts'
 import { AppError, callIsOnHold, callNotFound, callWasDeleted, forbidden, unavailable } from '../errors.ts'
@@ -233,15 +233,20 @@ export class Recordings {
     if (!call) return
     const condition = sql`exists (select 1 from ${recordings} where file = ${row.file})`
     const { durationSeconds, channels } = length
-    await ingest.setRecording(row.projectId, call.id, toState({ ...row, ...length }), {
-      beside: {
-        requirement: { condition, otherwise: () => new HasChanged() },
-        statements: () => [
-          sql`update ${recordings} set duration_seconds = ${durationSeconds}, channels = ${channels} where file = ${row.file}`,
-        ],
+    await ingest.setRecording(
+      row.projectId,
+      call.id,
+      { recording: toState({ ...row, ...length }) },
+      {
+        beside: {
+          requirement: { condition, otherwise: () => new HasChanged() },
+          statements: () => [
+            sql`update ${recordings} set duration_seconds = ${durationSeconds}, channels = ${channels} where file = ${row.file}`,
+          ],
+        },
+        audited: { actions: [] },
       },
-      audited: { actions: [] },
-    })
+    )
   }
 
   async #keep(
@@ -294,7 +299,12 @@ export class Recordings {
     const row = { contentType, bytes, sha256, ...properties, file: draft.name, key, keptAt: now() }
     const beside = { requirement, statements: (call: SQL) => this.#put(projectId, id, call, row) }
     try {
-      await ingest.setRecording(projectId, id, toState(row), { beside, ...(audited && { audited }) })
+      await ingest.setRecording(
+        projectId,
+        id,
+        { recording: toState(row) },
+        { beside, ...(audited && { audited }) },
+      )
     } catch (error) {
       if (!(error instanceof HasChanged) || attempt === attemptsMax) throw error
       return await this.#commit(projectId, id, { arrival, properties, terms, files }, attempt + 1)
@@ -338,7 +348,7 @@ export class Recordings {
       ],
     }
     try {
-      await ingest.setRecording(projectId, id, { ...notKept, state }, { beside, audited })
+      await ingest.setRecording(projectId, id, { recording: { ...notKept, state } }, { beside, audited })
     } catch (error) {
       if (!(error instanceof HasChanged) || attempt === attemptsMax) throw error
       return await this.#remove(projectId, id, state, audited, entry, attempt + 1)
@@ -347,19 +357,24 @@ export class Recordings {
   }
 
   /** A trigger notes the file of a row that is replaced. */
-  #put(projectId: number, id: string, call: SQL, row: Omit<Row, 'seq' | 'projectId' | 'peaks'>): SQL[] {
+  #put(
+    projectId: number,
+    id: string,
+    call: SQL,
+    row: Omit<Row, 'seq' | 'projectId' | 'peaks' | 'speech' | 'soundDue'>,
+  ): SQL[] {
     return [
       this.#ledger(projectId, id, call),
       sql`
         insert into ${recordings}
-          (seq, project_id, file, key, content_type, bytes, sha256, duration_seconds, channels, kept_at)
+          (seq, project_id, file, key, content_type, bytes, sha256, duration_seconds, channels, kept_at, sound_due)
         select seq, project_id, ${row.file}, ${row.key}, ${row.contentType}, ${row.bytes}, ${row.sha256},
-          ${row.durationSeconds}, ${row.channels}, ${row.keptAt}
+          ${row.durationSeconds}, ${row.channels}, ${row.keptAt}, ${soundDue.arrived}
         from ${calls} where seq = ${call}
         on conflict (seq) do update set file = excluded.file, key = excluded.key,
           content_type = excluded.content_type, bytes = excluded.bytes, sha256 = excluded.sha256,
           duration_seconds = excluded.duration_seconds, channels = excluded.channels, kept_at = excluded.kept_at,
-          peaks = null`,
+          peaks = null, speech = null, sound_due = excluded.sound_due`,
       sql`delete from ${recordingFetches} where seq = ${call}`,
     ]
   }

@@ -21,6 +21,7 @@ const nothing = {
   usage: null,
   costSource: null,
   recording: emptyDetails.recording,
+  sound: emptyDetails.sound,
   analysis: emptyDetails.analysis,
   timeline: [],
   review: null,

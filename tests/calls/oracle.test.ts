@@ -5,6 +5,9 @@ import type { groupings } from '../../src/calls/figures/figures-request.ts'
 import { type measures, shows } from '../../src/calls/figures/measures.ts'
 import type { FilterName } from '../../src/calls/filters.ts'
 import type { Call, CallChange, CallDetails } from '../../src/calls/schemas.ts'
+import { soundOf } from '../../src/calls/sound/call-sound.ts'
+import type { Span, Speech } from '../../src/calls/sound/figures.ts'
+import { toSpeechBytes } from '../../src/calls/sound/speech-bytes.ts'
 import { escapeValue } from '../../src/text/values.ts'
 import { startConsole } from '../support/console.ts'
 import { startService } from '../support/service.ts'
@@ -72,10 +75,15 @@ const owner = console.owner
 const project = await console.mintProject()
 const made = Array.from({ length: callsCount }, (_, n) => makeCall(n))
 for (let from = 0; from < made.length; from += callsPerBatch) {
-  const inputs = made.slice(from, from + callsPerBatch).map(({ call, details, completedAt }) => ({
+  const inputs = made.slice(from, from + callsPerBatch).map(({ call, details, completedAt, speech }) => ({
     id: call.id,
     change: toChange(call, details, completedAt),
-    own: { source: details.source, recording: details.recording, review: details.review },
+    own: {
+      source: details.source,
+      recording: details.recording,
+      review: details.review,
+      ...(speech && { speech: { bytes: toSpeechBytes(speech), callerChannel: null } }),
+    },
   }))
   for (const result of await service.services.ingest.putAll(project.projectId, inputs))
     if (result instanceof Error) throw result
@@ -84,7 +92,7 @@ for (let from = 0; from < made.length; from += callsPerBatch) {
 const calls = newestFirst(made).map((known) => ({ ...known, said: wordsSaid(known.call) }))
 
 /** A few values have most of the calls, as in a call centre, and others are rare. */
-function makeCall(n: number): KnownCall & { completedAt: string | null } {
+function makeCall(n: number): KnownCall & { completedAt: string | null; speech: Speech | null } {
   const isLive = random() < 0.02
   // Times and durations are round, so that calls lie on the bounds that are asked for, and ids decide between them.
   const createdAt = firstAt + Math.floor((n * yearMs) / callsCount / hourMs) * hourMs
@@ -142,7 +150,24 @@ function makeCall(n: number): KnownCall & { completedAt: string | null } {
         }
       : null,
   }
-  return { call, details, completedAt }
+  const speech = random() < 0.3 ? makeSpeech() : null
+  const { timeline } = details
+  if (speech) details.sound = soundOf(speech, { timeline, transcript: call.transcript, callerChannel: null })
+  return { call, details, completedAt, speech }
+}
+
+/** Who speaks when, or nobody can tell. */
+function makeSpeech(): Speech {
+  if (random() < 0.2) return pick(['mono', 'noisy'])
+  const speaker = () => {
+    let at = 0
+    return Array.from({ length: below(6) }, (): Span => {
+      const from = at + 100 + 10 * below(40)
+      at = from + 20 + 10 * below(40)
+      return [from / 100, at / 100]
+    })
+  }
+  return [speaker(), speaker()]
 }
 
 /** Some have more keys than they are found by, and members within members that look the same. */
@@ -188,6 +213,13 @@ const filters = {
   label: () => pick([['billing'], ['none'], ['a, b', 'urgent'], ['none', 'urgent']]),
   assignee: () => pick([['Ada'], ['none'], ['Lin, B', 'none']]),
   recording: () => pick([['kept'], ['none'], ['waiting', 'failed', 'expired']]),
+  sound: () => pick([['measured'], ['none'], ['unmeasured', 'waiting']]),
+  minResponseMs: () => pick([['0'], ['1500'], ['9e9']]),
+  maxResponseMs: () => pick([['700'], ['2000']]),
+  minDeadAirSeconds: () => pick([['0'], ['2.5'], ['7']]),
+  minTalkOverSeconds: () => pick([['0.5'], ['2']]),
+  minAgentShare: () => pick([['0.5'], ['1']]),
+  maxAgentShare: () => pick([['0'], ['0.45']]),
   reviewed: () => pick([['true'], ['false']]),
   flagged: () => pick([['true'], ['false']]),
   noted: () => pick([['true'], ['false']]),
@@ -357,6 +389,13 @@ const shownOfMeasure = {
   duration: numbers,
   costUsd: numbers,
   latencyMs: numbers,
+  responseMs: numbers,
+  responseP95Ms: numbers,
+  responseMaxMs: numbers,
+  deadAirSeconds: numbers,
+  talkOverSeconds: numbers,
+  agentShare: numbers,
+  interruptions: numbers,
   success: ['share'],
   isEngaged: ['share'],
   'analysis.score': numbers,

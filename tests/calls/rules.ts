@@ -92,6 +92,12 @@ const isAny = (own: readonly (string | null | undefined)[], values: Values) => {
 const isMarked = (mark: boolean | undefined, values: Values) => values.includes(String(mark ?? false))
 const digits = (number: string | null) => (number ?? '').replace(/[ +\-()./]/g, '')
 
+/** Calls without a figure are within no bound. */
+const isAtLeast = (value: number | null | undefined, least: number) =>
+  typeof value === 'number' && value >= least
+const isAtMost = (value: number | null | undefined, most: number) =>
+  typeof value === 'number' && value <= most
+
 /** What each filter means. */
 const meanings: Record<string, Meets> = {
   status: ({ call }, values) => values.includes(call.status),
@@ -123,6 +129,13 @@ const meanings: Record<string, Meets> = {
   label: ({ details }, values) => isAny(details.review?.labels ?? [], values),
   assignee: ({ details }, values) => isAny([details.review?.assignee], values),
   recording: ({ details }, values) => values.includes(details.recording?.state ?? 'none'),
+  sound: ({ details }, values) => values.includes(details.sound?.state ?? 'none'),
+  minResponseMs: ({ details }, [least]) => isAtLeast(details.sound?.responseMaxMs, Number(least)),
+  maxResponseMs: ({ details }, [most]) => isAtMost(details.sound?.responseMaxMs, Number(most)),
+  minDeadAirSeconds: ({ details }, [least]) => isAtLeast(details.sound?.deadAirSeconds, Number(least)),
+  minTalkOverSeconds: ({ details }, [least]) => isAtLeast(details.sound?.talkOverSeconds, Number(least)),
+  minAgentShare: ({ details }, [least]) => isAtLeast(details.sound?.agentShare, Number(least)),
+  maxAgentShare: ({ details }, [most]) => isAtMost(details.sound?.agentShare, Number(most)),
   reviewed: ({ details }, values) => isMarked(details.review?.reviewed, values),
   noted: ({ details }, values) => isMarked(typeof details.review?.note === 'string', values),
   flagged: ({ details }, values) => isMarked((details.review?.flaggedTurns ?? []).length > 0, values),
@@ -183,6 +196,14 @@ function numberOf({ call, details, isEngagementKnown = true }: KnownCall, of: st
       return details.costUsd
     case 'latencyMs':
       return details.latencyMs
+    case 'responseMs':
+    case 'responseP95Ms':
+    case 'responseMaxMs':
+    case 'deadAirSeconds':
+    case 'talkOverSeconds':
+    case 'agentShare':
+    case 'interruptions':
+      return details.sound?.[of] ?? null
     case 'isEngaged':
       return isEngagementKnown ? Number(call.isEngaged) : null
     case 'success':

@@ -94,6 +94,7 @@ const levels: Record<string, Level> = {
   'DELETE /projects/:project/calls': 'delete',
   'GET /projects/:project/calls/:id': 'see',
   'GET /projects/:project/calls/:id/details': 'see',
+  'GET /projects/:project/calls/:id/sound': 'see',
   'DELETE /projects/:project/calls/:id': 'delete',
   'GET /projects/:project/calls/:id/recording': 'see',
   'GET /projects/:project/calls/:id/recording/peaks': 'see',

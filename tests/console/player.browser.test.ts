@@ -67,7 +67,7 @@ const state = (id: string, recording: Partial<CallRecording>) =>
   service.services.ingest.setRecording(
     project.projectId,
     id,
-    { ...none, ...recording },
+    { recording: { ...none, ...recording } },
     { beside: { statements: () => [sql`select 1`] } },
   )
 await state('waiting', { state: 'waiting' })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Ajv } from 'ajv'
 import type { OpenAPIV3_1 } from 'openapi-types'
+import { spokenCalls, toWav } from '../../scripts/bench/spoken-calls.ts'
 import { createServer } from '../../src/server.ts'
 import { nameProblem, plainNamePattern } from '../../src/validation.ts'
 import { type Operation, operationsOf, readDocument, resolved } from '../support/document.ts'
@@ -11,6 +12,7 @@ import { valuesOf } from '../support/from-schema.ts'
 import { madeWav } from '../support/recordings.ts'
 import { startService, type TestProject } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
+import { until } from '../support/until.ts'
 
 const ajv = new Ajv({
   strict: false,
@@ -81,6 +83,7 @@ const expectedStatuses: Record<string, string> = {
   'GET /v1/calls': `200 304 431 ${keyed}`,
   'GET /v1/calls/{id}': `200 304 404 ${keyed}`,
   'GET /v1/calls/{id}/details': `200 304 404 ${keyed}`,
+  'GET /v1/calls/{id}/sound': `200 404 ${keyed}`,
   'DELETE /v1/calls/{id}': `200 404 409 507 ${keyed}`,
   'PUT /v1/calls/{id}/review': `200 404 413 415 507 ${keyed}`,
   'GET /v1/calls/{id}/recording': `200 206 304 404 416 ${keyed}`,
@@ -597,6 +600,19 @@ describe('real answers', () => {
     }
   }
   type Send = (id: string, body: unknown) => Promise<Response>
+
+  test.skipIf(ofFilesOnly)('are as documented of a sound, too', async () => {
+    await project.send('PUT', '/ingest/calls/heard', { status: 'completed' })
+    const [call] = spokenCalls(4, 1, 2)
+    for (const channels of [call?.channels ?? [], call?.channels.slice(0, 1) ?? []]) {
+      const body = new Uint8Array(toWav(channels))
+      await project.fetch('/ingest/calls/heard/recording', { method: 'PUT', body })
+      const sound = () => project.fetch('/v1/calls/heard/sound')
+      await until(async () => (await (await sound()).json()).state.endsWith('measured'))
+      await check('getSound', await sound())
+      await check('getCallDetails', await project.fetch('/v1/calls/heard/details'))
+    }
+  })
 
   // Recordings of a database on a server need a bucket.
   test.skipIf(ofFilesOnly)('every example of a request body is accepted as it stands', async () => {

@@ -115,7 +115,11 @@ describe.skipIf(ofFilesOnly)('recordings', () => {
       const drawing = spyOn(AudioThreads.prototype, 'peaks').mockImplementation(async (projectId) => {
         drawn.push(projectId)
         await isSent.promise
-        return { peaks: new Uint8Array(), length: { durationSeconds: null, channels: null } }
+        return {
+          peaks: new Uint8Array(),
+          speech: 'format',
+          length: { durationSeconds: null, channels: null },
+        }
       })
       for (const id of ['turn-1', 'turn-2', 'turn-3', 'turn-4']) await upload(id, madeWav())
       await upload('turn', madeWav(), other)

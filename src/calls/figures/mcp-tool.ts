@@ -12,7 +12,7 @@ const text = (description: string, example: string) =>
 
 const FiguresRequest = Type.Object({
   of: text(
-    'calls (default), duration (seconds), costUsd, latencyMs, analysis.KEY, success or criterion.ID.',
+    'calls (default), duration (seconds), costUsd, latencyMs, of what is heard responseMs, responseMaxMs, deadAirSeconds, talkOverSeconds, agentShare or interruptions, analysis.KEY, success or criterion.ID.',
     'success',
   ),
   show: text(

@@ -18,12 +18,22 @@ export interface Measure {
 /** Of completed calls alone. */
 export const durationColumn = `case when calls.status = 'completed' then calls.duration end`
 
+const inHead = (column: string) => ({ shows: ofNumbers, of: { column: `calls.${column}` } }) as const
+
 /** By name. Beside them there are `analysis.KEY` and `criterion.ID`. */
 export const measures = {
   calls: { shows: ['count'], of: null },
   duration: { shows: ofNumbers, of: { column: durationColumn } },
-  costUsd: { shows: ofNumbers, of: { column: 'calls.cost_usd' } },
-  latencyMs: { shows: ofNumbers, of: { column: 'calls.latency_ms' } },
+  costUsd: inHead('cost_usd'),
+  latencyMs: inHead('latency_ms'),
+  // Of what is heard in the recording.
+  responseMs: inHead('response_ms'),
+  responseP95Ms: inHead('response_p95_ms'),
+  responseMaxMs: inHead('response_max_ms'),
+  deadAirSeconds: inHead('dead_air_seconds'),
+  talkOverSeconds: inHead('talk_over_seconds'),
+  agentShare: inHead('agent_share'),
+  interruptions: inHead('interruptions'),
   success: { shows: ['share'], of: { value: 'calls.evaluation', numbers: { '"success"': 1, '"fail"': 0 } } },
   isEngaged: {
     shows: ['share'],

@@ -12,17 +12,17 @@ const valueCharsMax = 200
 /**
  * The values in `calls.value_list` that a call can be found by: each string, number and boolean at the top level of its
  * analysis, as `["analysis.KEY",VALUE]`, each label, the assignee and each mark of its review, the verdict on each criterion, the state of
- * its recording, its direction, the version of its agent, and the agents beside its own.
+ * its recording and of its sound, its direction, the version of its agent, and the agents beside its own.
  */
 export function valuesOf(
   { callAnalysis }: Pick<Call, 'callAnalysis'>,
-  { review, verdicts, recording, agentVersion, direction }: Known,
+  { review, verdicts, recording, sound, agentVersion, direction }: Known,
   otherAgents: readonly string[],
 ): string[] {
   const marks = review ? reviewMarks.filter((mark) => review[mark]).map(markValue) : []
   const labels = new Set(review?.labels.map(labelValue))
   const assignees = review?.assignee ? [assigneeValue(review.assignee)] : []
-  const texts = Object.entries({ recording, agentVersion, direction }).flatMap(([name, text]) =>
+  const texts = Object.entries({ recording, sound, agentVersion, direction }).flatMap(([name, text]) =>
     text ? [toValue(name, text)] : [],
   )
   const judged = Object.entries(verdicts).map(([id, verdict]) => verdictValue(id, verdict))

@@ -226,9 +226,7 @@ function toBound(
 function readNumber([text = '']: readonly string[]): number | string {
   // Exponents are allowed, since clients write small and large numbers with them.
   const isNumber = /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)
-  return isNumber && Number.isFinite(Number(text))
-    ? Number(text)
-    : 'must be a number of seconds, such as 90 or 1.5'
+  return isNumber && Number.isFinite(Number(text)) ? Number(text) : 'must be a number, such as 90 or 1.5'
 }
 
 function any(checks: SQL[]): SQL {

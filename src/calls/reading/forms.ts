@@ -3,7 +3,7 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { csvLine } from '../../text/csv.ts'
 import { escapeLineEnds } from '../../text/lines.ts'
-import { briefDetails, currentDetails, detailsBeside, documentInForm } from '../details.ts'
+import { briefDetails, currentDetails, detailsBeside, documentInForm, emptyDetails } from '../details.ts'
 import type { JsonBytes } from '../document.ts'
 import { servedDocument } from '../document.ts'
 import { columnsOf, detailCell, isDetailColumn, pickFields, readStart } from './fields.ts'
@@ -134,7 +134,7 @@ interface StartRow {
 function cellsOf({ start, createdAt, updatedAt, details: texts }: StartRow, columns: readonly string[]) {
   const read: (string | null)[] = JSON.parse(texts ?? '[]')
   const [details, metadata] = read.map((text) => JSON.parse(text ?? 'null'))
-  const allDetails = { ...details, metadata }
+  const allDetails = { sound: emptyDetails.sound, ...details, metadata }
   const call: ReturnType<typeof readStart> = {
     ...readStart(start),
     createdAt: new Date(createdAt).toISOString(),

@@ -2,7 +2,7 @@ import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { AuditAction } from '../../audit/actions.ts'
 import type { Core } from '../../core/core.ts'
 import type { Requirement } from '../../db/requirements.ts'
-import { analysisQueue, calls, erasures, projects, rubrics } from '../../db/schema.ts'
+import { analysisQueue, calls, erasures, projects, recordings, rubrics, soundDue } from '../../db/schema.ts'
 import { preparedSql } from '../../db/store.ts'
 import type { ActedBy } from '../../identity.ts'
 import { type StoredCall, toHead, writtenColumns } from '../call-head.ts'
@@ -81,6 +81,7 @@ export class CallWriter {
       words: this.#writeWords(batch),
       analyses: this.#queueAnalyses(batch),
       entries: this.#recordActions(batch),
+      sounds: outdateSounds(batch),
       beside: writeBeside(batch),
     })
     this.#parts.wordBacklog.schedule()
@@ -217,6 +218,9 @@ const queueAnalyses = preparedSql<Parameter>(sql`
   where (select content ->> '$.share' from ${rubrics} where rubrics.project_id = ${parameters.projectId}
     order by version desc limit 1) > 0
   on conflict (seq, run_id) do update set due_at = excluded.due_at, change_seq = excluded.change_seq, attempts = 0`)
+const outdateSound = preparedSql<Parameter>(sql`
+  update ${recordings} set sound_due = ${sql.raw(String(soundDue.figures))}
+  where sound_due is null and seq in (select calls.seq from ${joinWritten(parameters)})`)
 /** What a run is asking about the transcript as it was is not stored, and asked again. */
 const outdateRuns = preparedSql<Parameter>(sql`
   update ${analysisQueue} set change_seq = (select change_seq from calls where calls.seq = analysis_queue.seq)
@@ -279,6 +283,11 @@ function writeDetails(batch: Batch): SQL[] {
   })
 }
 
+/** The figures of a sound follow what they depend on. */
+function outdateSounds(batch: Batch): SQL[] {
+  return forWritten(batch, batch.writes.filter(hasOtherSound).map(withoutValue), outdateSound)
+}
+
 function requirementsOf({ writes }: Batch): Requirement[] {
   return writes.flatMap(({ beside }) => beside?.requirement ?? [])
 }
@@ -322,6 +331,23 @@ function isForAnalysis({ before, after }: PendingWrite): boolean {
   if (before?.call.status !== 'completed') return true
   const [was, is] = [before.call.transcript, after.call.transcript]
   return !isSameTranscript(was, is) || was.some(({ role }, at) => role !== is[at]?.role)
+}
+
+/** Whether a call with a recording is completed now, or its transcript or timeline have changed since. */
+function hasOtherSound(write: PendingWrite): boolean {
+  const { before, after } = write
+  if (after.recording !== 'kept') return false
+  return (
+    isForAnalysis(write) || (after.call.status === 'completed' && timelineIn(before) !== timelineIn(after))
+  )
+}
+
+/** As its text: parsing details takes long. Quotes inside a text are escaped, so its place is found exactly. */
+function timelineIn(call: StoredCall | null): string {
+  const { details } = call ?? { details: null }
+  return details === null
+    ? ''
+    : details.slice(details.indexOf(',"timeline":['), details.indexOf('],"review":'))
 }
 
 /** Whether the indexed texts or numbers have changed. The words of parts are elsewhere. */

@@ -1,4 +1,4 @@
-import type { StoredDetails } from '../details.ts'
+import { readStored, toStored } from '../details.ts'
 import type { Call } from '../schemas.ts'
 
 /** The bits of `calls.derived`. One that is not set says nothing: earlier versions have set none. */
@@ -70,7 +70,7 @@ export function derive(
   // Most calls have no latencies, and parsing details takes long.
   const isLatencyOpen = latencyMs === null && details?.includes('"total":') === true
   const isTimed = isDurationOpen && endAt === null && details !== null
-  const stored: StoredDetails | null = (isTimed || isLatencyOpen) && details ? JSON.parse(details) : null
+  const stored = (isTimed || isLatencyOpen) && details ? readStored(details) : null
   const timeline = stored?.timeline ?? []
   const seconds =
     endAt === null
@@ -83,7 +83,7 @@ export function derive(
       duration: isDurationOpen ? seconds : call.duration,
       isEngaged: isEngagementOpen ? call.transcript.some(isSaidByCaller) : call.isEngaged,
     },
-    details: stored && median !== null ? JSON.stringify({ ...stored, latencyMs: median }) : details,
+    details: stored && median !== null ? toStored({ ...stored, latencyMs: median }) : details,
     latencyMs: median ?? latencyMs,
     marks: {
       ...marks,

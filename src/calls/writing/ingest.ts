@@ -19,13 +19,7 @@ import type { StoredCall } from '../call-head.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from '../document.ts'
 import { CallWords } from '../finding/call-words.ts'
 import type { WordBacklog } from '../finding/word-backlog.ts'
-import {
-  type CallChange,
-  type CallRecording,
-  ForeignChange,
-  limitedTextBytesMax,
-  limitedTexts,
-} from '../schemas.ts'
+import { type CallChange, ForeignChange, limitedTextBytesMax, limitedTexts } from '../schemas.ts'
 import { ProjectBatches } from './batches.ts'
 import { type Audited, type Beside, CallWriter, type PendingWrite } from './call-writer.ts'
 import type { CallAnalysis } from './fills.ts'
@@ -134,19 +128,20 @@ export class Ingest {
   }
 
   /**
-   * Sets what is told of a call's recording, together with what is stored of it. With `audited` the call must exist.
+   * Sets what is told of a call's recording, or of its sound, together with what is stored of it. With `audited` the call
+   * must exist.
    * @throws as `put`; not_found; what `beside` requires
    */
   async setRecording(
     projectId: number,
     id: string,
-    recording: CallRecording,
+    own: Pick<OwnDetails, 'recording' | 'speech'>,
     { beside, audited }: Pick<Input, 'beside' | 'audited'>,
   ): Promise<void> {
     const input = {
       id,
       change: {},
-      own: { recording },
+      own,
       ...(beside && { beside }),
       ...(audited && { audited }),
     }

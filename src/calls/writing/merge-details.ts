@@ -1,21 +1,27 @@
 import type { Static } from '@sinclair/typebox'
+import { type SoundMarks, soundFigures } from '../../db/schema.ts'
 import { AppError, invalidRequest } from '../../errors.ts'
 import type { StoredCall } from '../call-head.ts'
-import { emptyDetails, emptyDetailsText, type StoredDetails } from '../details.ts'
+import { readStored, type StoredDetails, soundIn, toStored } from '../details.ts'
 import { marksOf } from '../review/review.ts'
 import {
   type Agent,
   type CallChange,
   type CallDetailsUpdate,
+  type CallRecording,
+  type CallSound,
   CostPart,
   costKinds,
   metadataBytesMax,
   type Review,
   type TimelineEntry,
+  type Turn,
   TurnLatency,
   timelineEntriesMax,
   Usage,
 } from '../schemas.ts'
+import { soundOf } from '../sound/call-sound.ts'
+import { readSpeechBytes } from '../sound/speech-bytes.ts'
 import { append } from './append.ts'
 import { readMarks } from './derive.ts'
 import type { CallAnalysis } from './fills.ts'
@@ -33,6 +39,8 @@ export type OwnDetails = Partial<Pick<StoredDetails, 'source' | 'redacted' | 're
   analysis?: CallAnalysis
   /** The review, or a function that makes it from the stored one and the number of turns. */
   review?: Review | null | undefined | ((stored: Review | null, turns: number) => Review | null)
+  /** What is heard in the recording, of which the sound is told. */
+  speech?: { bytes: Buffer; callerChannel: number | null }
 }
 
 /** What a call has beside its thirteen fields: details and metadata as JSON text, and the columns that derive from them. */
@@ -43,6 +51,7 @@ type BesideCall = Pick<
   | 'agentId'
   | 'review'
   | 'recording'
+  | 'sound'
   | 'costUsd'
   | 'latencyMs'
   | 'redactions'
@@ -57,8 +66,8 @@ interface DetailsChange {
   partCounts: PartCounts
   /** Redactions in the change. */
   redactions: Redactions
-  /** How many turns the call has now. */
-  turns: number
+  /** The turns that the call has now. */
+  transcript: Turn[]
 }
 
 /**
@@ -69,22 +78,25 @@ export function mergeDetails(
   before: BesideCall & Pick<StoredCall, 'derived'>,
   merging: DetailsChange,
 ): BesideCall {
-  const { change, own, isLate, partCounts, redactions, turns } = merging
+  const { change, own, isLate, partCounts, redactions, transcript } = merging
   const metadata = mergeMetadata(before.metadata, merging)
   const isLatencyDerived = readMarks(before.derived).latencyMs
   if (!change.details && !change.appendTimeline && !own && toPartsText(partCounts) === before.redactions) {
-    const { details, source, agentId, review, recording, costUsd, redactions } = before
+    const { details, source, agentId, review, recording, sound, costUsd, redactions } = before
     const latencyMs = isLatencyDerived ? null : before.latencyMs
-    return { details, source, agentId, review, recording, costUsd, latencyMs, redactions, metadata }
+    return { details, source, agentId, review, recording, sound, costUsd, latencyMs, redactions, metadata }
   }
-  const details: StoredDetails = before.details === null ? { ...emptyDetails } : JSON.parse(before.details)
+  const details = readStored(before.details)
   if (isLatencyDerived) details.latencyMs = null
-  const { redacted: imported, analysis, ...ofService } = own ?? {}
+  const { redacted: imported, analysis, speech, ...ofService } = own ?? {}
   const review =
-    typeof ofService.review === 'function' ? ofService.review(details.review, turns) : ofService.review
+    typeof ofService.review === 'function'
+      ? ofService.review(details.review, transcript.length)
+      : ofService.review
   const { agent, ...update } = membersOf(change.details ?? {})
   details.agent = mergeAgent(details.agent, agent, isLate)
-  const set = { ...update, ...ofService, review, analysis: analysis?.brief }
+  const sound = ofService.recording && soundBeside(details, ofService.recording)
+  const set = { ...update, ...ofService, review, sound, analysis: analysis?.brief }
   for (const [name, value] of Object.entries(set)) {
     if (!replaces(value, details[name as keyof StoredDetails], isLate)) continue
     Object.assign(details, { [name]: value })
@@ -98,22 +110,40 @@ export function mergeDetails(
     partCounts.timeline = sumOf([partCounts.timeline ?? {}, ...counts.slice(details.timeline.length - at)])
     details.timeline = timeline
   }
+  if (speech) {
+    const { timeline } = details
+    details.sound = soundOf(readSpeechBytes(speech.bytes), { ...speech, timeline, transcript })
+  }
   if (analysis) partCounts.analysis = analysis.redacted
   if (imported !== undefined) partCounts.imported = readCounts(imported)
   const redactionCounts = sumOf(Object.values(partCounts))
   details.redacted = Object.keys(redactionCounts).length > 0 ? redactionCounts : null
-  const text = JSON.stringify(details)
   return {
-    details: text === emptyDetailsText ? null : text,
+    details: toStored(details),
     source: details.source,
     agentId: details.agent?.id ?? details.timeline.find((entry) => entry.agentId)?.agentId ?? null,
     review: marksOf(details.review),
     recording: details.recording.state === 'none' ? null : details.recording.state,
+    sound: details.sound.state === 'none' ? null : soundMarksOf(details.sound),
     costUsd: details.costUsd,
     latencyMs: details.latencyMs,
     redactions: toPartsText(partCounts),
     metadata,
   }
+}
+
+/** The sound beside another recording. Its figures outlast it, since they hold no words. */
+function soundBeside({ recording, sound }: StoredDetails, { state, keptAt }: CallRecording): CallSound {
+  if (keptAt === recording.keptAt) return sound
+  if (state === 'kept') return soundIn('waiting')
+  return sound.state === 'waiting' ? soundIn('none') : sound
+}
+
+/** What the head keeps of it. */
+function soundMarksOf(sound: CallSound): SoundMarks {
+  const { state, reason } = sound
+  if (state !== 'measured') return { state, reason }
+  return { state, reason, ...Object.fromEntries(soundFigures.map((name) => [name, sound[name]])) }
 }
 
 /** The members that a request may set, in stored form, and who says the cost. Metadata is merged by key. */

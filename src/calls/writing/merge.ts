@@ -114,8 +114,8 @@ export function mergeCall(
     call.transcript = transcript
   }
 
-  const turns = call.transcript.length
-  const merged = mergeDetails(before, { change, own, isLate, partCounts, redactions, turns })
+  const { transcript } = call
+  const merged = mergeDetails(before, { change, own, isLate, partCounts, redactions, transcript })
   const createdOnArrival = before.createdOnArrival && times.createdAt === null
   const engagementStated = before.engagementStated || change.isEngaged !== undefined
   if (before.call.status === 'live' && call.status === 'completed') marks.namedEnd = times.occurredAt !== null
@@ -240,6 +240,7 @@ function newCall(id: string, now: number): Omit<StoredCall, 'document'> {
     agentId: null,
     review: null,
     recording: null,
+    sound: null,
     costUsd: null,
     latencyMs: null,
     redactions: null,

@@ -4,7 +4,7 @@ import type { RecordHash } from '../../db/record-hash.ts'
 import { callDetails, callDocuments, calls } from '../../db/schema.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { type StoredCall, unservedColumns } from '../call-head.ts'
-import { currentDetails, storedDetailsBytes } from '../details.ts'
+import { storedDetails, storedDetailsBytes } from '../details.ts'
 import { servedDocument } from '../document.ts'
 
 const queries = preparedQueries((db) => ({
@@ -20,7 +20,7 @@ const queries = preparedQueries((db) => ({
       changeSeq: calls.changeSeq,
       hasParts: callDocuments.hasParts,
       document: servedDocument,
-      details: currentDetails,
+      details: storedDetails,
       metadata: callDetails.metadata,
       redactions: callDetails.redactions,
       analysis: callDetails.analysis,

@@ -11,7 +11,7 @@ const limitsDefault = {
   /** How long an upload waits for the length of its recording. */
   probeWithinMs: 5_000,
   /** Enough for two days of Opus. */
-  peaksWithinMs: 300_000,
+  peaksWithinMs: 400_000,
 }
 
 /**
@@ -39,7 +39,7 @@ export class AudioThreads {
   }
 
   /**
-   * The waveform, empty if it cannot be computed, and the length.
+   * The waveform, empty if it cannot be computed, who speaks when, and the length.
    * @throws Error if the file cannot be read, and when the threads are closed
    */
   async peaks(projectId: number, audio: EncryptedAudio): Promise<AudioPeaks> {
@@ -47,7 +47,7 @@ export class AudioThreads {
     try {
       return await this.#peaker.run(projectId, audio, peaksWithinMs, (thread) => thread.ask('peaks', audio))
     } catch (error) {
-      if (error instanceof TooSlow) return { peaks: new Uint8Array(), length: unknown }
+      if (error instanceof TooSlow) return { peaks: new Uint8Array(), speech: 'long', length: unknown }
       throw error
     }
   }

@@ -1,29 +1,32 @@
+import type { Speech } from '../../calls/sound/figures.ts'
 import { limits } from '../../limits.ts'
 import { lowerPriority } from '../../threads/priority.ts'
 import { serve } from '../../threads/serve.ts'
 import { frameBytes } from '../frames.ts'
+import type { DecodedSound } from './decoded-sound.ts'
 import { type AudioLength, AudioReader, type EncryptedAudio } from './encrypted-audio.ts'
 import { lengthOf } from './length.ts'
-import { mp3Peaks } from './mp3.ts'
-import { opusPeaks } from './opus.ts'
-import type { Peaks } from './peaks.ts'
-import { wavPeaks } from './wav.ts'
+import { mp3Sound } from './mp3.ts'
+import { opusSound } from './opus.ts'
+import { speechOf } from './speech.ts'
+import { wavSound } from './wav.ts'
 
 const decodingErrorsMax = 1_000
 /** How long a length may take while an upload waits for it, and later. */
 const hurriedMs = limits.audioTime.most
 const unhurriedMs = 5_000
 
-const peaksOf: Record<string, (reader: AudioReader) => Promise<Peaks | null>> = {
-  'audio/wav': wavPeaks,
-  'audio/mpeg': mp3Peaks,
-  'audio/ogg': opusPeaks,
+const decoders: Record<string, (reader: AudioReader) => Promise<DecodedSound | null>> = {
+  'audio/wav': wavSound,
+  'audio/mpeg': mp3Sound,
+  'audio/ogg': opusSound,
 }
 
 /** What is known once all of a recording was read. */
 export interface AudioPeaks {
   /** What `Peaks.toBytes` returns; empty if the file cannot be decoded. */
   peaks: Uint8Array
+  speech: Speech
   length: AudioLength
 }
 
@@ -38,10 +41,13 @@ async function peaks(audio: EncryptedAudio): Promise<AudioPeaks> {
   lowerPriority(10)
   countDecodingErrors()
   const reader = new AudioReader(audio)
-  const waveform = await readingAudio(reader, async () => peaksOf[audio.contentType]?.(reader))
+  const decode = async () => (await decoders[audio.contentType]?.(reader)) ?? 'format'
+  const sound = (await readingAudio(reader, decode)) ?? 'damaged'
+  const waveform = typeof sound === 'string' ? null : sound.peaks
   const { durationSeconds, channels } = await probe(audio, unhurriedMs)
   return {
     peaks: waveform?.toBytes() ?? new Uint8Array(),
+    speech: speechOf(sound, channels),
     length: { durationSeconds: durationSeconds ?? waveform?.seconds ?? null, channels },
   }
 }

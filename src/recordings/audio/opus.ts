@@ -1,7 +1,7 @@
 import { OpusDecoder } from 'opus-decoder'
 import { release } from '../release.ts'
+import { DecodedSound } from './decoded-sound.ts'
 import type { AudioReader } from './encrypted-audio.ts'
-import { Peaks } from './peaks.ts'
 
 // Ogg: RFC 3533. Opus in Ogg: RFC 7845.
 
@@ -16,14 +16,14 @@ const packetBytesMax = 3_840
 const idHeaderBytes = 19
 
 /** Null if the file has no Opus of one or two channels. */
-export async function opusPeaks(reader: AudioReader): Promise<Peaks | null> {
+export async function opusSound(reader: AudioReader): Promise<DecodedSound | null> {
   let decoder: OpusDecoder<typeof rate> | null = null
-  let peaks: Peaks | null = null
+  let sound: DecodedSound | null = null
   for await (const packets of pagesOf(reader)) {
-    if (decoder === null || peaks === null) {
+    if (decoder === null || sound === null) {
       const channels = channelsOf(packets[0])
       if (channels === null) return null
-      peaks = new Peaks(channels, rate)
+      sound = new DecodedSound(channels, rate)
       decoder = new OpusDecoder({ channels, sampleRate: rate })
       await decoder.ready
       continue
@@ -31,11 +31,11 @@ export async function opusPeaks(reader: AudioReader): Promise<Peaks | null> {
     const audio = packets.filter((packet) => packet.byteLength <= packetBytesMax && !isTags(packet))
     if (audio.length === 0) continue
     const { channelData } = decoder.decodeFrames(audio)
-    peaks.add(channelData)
+    sound.add(channelData)
     channelData.forEach(release)
   }
   decoder?.free()
-  return peaks
+  return sound
 }
 
 function channelsOf(head: Buffer | undefined): 1 | 2 | null {

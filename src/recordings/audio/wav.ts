@@ -1,5 +1,5 @@
+import { DecodedSound } from './decoded-sound.ts'
 import type { AudioLength, AudioReader } from './encrypted-audio.ts'
-import { Peaks } from './peaks.ts'
 
 // RIFF: https://www.mmsp.ece.mcgill.ca/Documents/AudioFormats/WAVE/WAVE.html; A-law and µ-law: ITU-T G.711.
 
@@ -40,45 +40,43 @@ interface WavChunks {
 
 /** Whatever the samples are. @throws Error without them */
 export async function wavLength(reader: AudioReader): Promise<AudioLength> {
-  const chunks = await findChunks(reader)
-  if (chunks === null) throw new Error('There is no sound')
-  const { format, start, end } = chunks
+  const { format, start, end } = await findChunks(reader)
   const bytesPerSecond = format.readUInt32LE(8) || format.readUInt32LE(4) * format.readUInt16LE(12)
   return { durationSeconds: (end - start) / bytesPerSecond, channels: format.readUInt16LE(2) }
 }
 
-/** Null if the samples are in a format that is not read. */
-export async function wavPeaks(reader: AudioReader): Promise<Peaks | null> {
+/** Null if the samples are in a format that is not read. @throws Error without them */
+export async function wavSound(reader: AudioReader): Promise<DecodedSound | null> {
   const chunks = await findChunks(reader)
-  const sampleFormat = chunks && formatOf(chunks.format)
+  const sampleFormat = formatOf(chunks.format)
   if (!sampleFormat) return null
   const { start, end } = chunks
   const { channels, rate, bytesPerSample, readSample } = sampleFormat
-  const peaks = new Peaks(channels, rate)
+  const sound = new DecodedSound(channels, rate)
   const frame = channels * bytesPerSample
   const sliceBytes = slicesBytes - (slicesBytes % frame)
   for (let at = start; at < end; at += sliceBytes) {
     const bytes = await reader.read(at, Math.min(end, at + sliceBytes))
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const length = Math.floor(bytes.byteLength / frame)
-    // More channels than two are not shown.
+    // More channels than two are neither shown nor measured.
     const read = Array.from({ length: Math.min(2, channels) }, (_, channel) => {
       const samples = new Float32Array(length)
       for (let index = 0; index < length; index++)
         samples[index] = readSample(view, index * frame + channel * bytesPerSample)
       return samples
     })
-    peaks.add(read)
+    sound.add(read)
   }
-  return peaks
+  return sound
 }
 
-async function findChunks(reader: AudioReader): Promise<WavChunks | null> {
+async function findChunks(reader: AudioReader): Promise<WavChunks> {
   let format: Buffer | null = null
   let at = 12
   for (let count = 0; count < chunksMax; count++) {
     const header = await reader.read(at, at + 8)
-    if (header.byteLength < 8) return null
+    if (header.byteLength < 8) break
     const name = header.toString('latin1', 0, 4)
     const bytes = header.readUInt32LE(4)
     const start = at + 8
@@ -86,11 +84,12 @@ async function findChunks(reader: AudioReader): Promise<WavChunks | null> {
     // A length that was not known when the file was begun, or does not fit, reaches beyond its end.
     if (name === 'data') {
       const end = bytes === 0 ? reader.bytes : Math.min(reader.bytes, start + bytes)
-      return format && { format, start, end }
+      if (format) return { format, start, end }
+      break
     }
     at = start + bytes + (bytes % 2)
   }
-  return null
+  throw new Error('There is no sound')
 }
 
 function formatOf(chunk: Buffer): SampleFormat | null {

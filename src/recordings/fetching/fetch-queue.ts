@@ -230,7 +230,7 @@ export class FetchQueue {
     const requirement = { condition, otherwise: () => new Overtaken() }
     const write = { beside: { requirement, statements }, audited: { actions: [] } }
     try {
-      await this.#parts.ingest.setRecording(projectId, id, state, write)
+      await this.#parts.ingest.setRecording(projectId, id, { recording: state }, write)
     } catch (error) {
       const isGone = error instanceof AppError && ['not_found', 'call_was_deleted'].includes(error.code)
       if (!isGone && !(error instanceof Overtaken)) throw error

@@ -3,6 +3,7 @@ import createClient from 'openapi-fetch'
 import { emptyDetails } from '../../../src/calls/details.ts'
 import { callFilters, takesSeveral } from '../../../src/calls/filters.ts'
 import type { CallChange } from '../../../src/calls/schemas.ts'
+import { toSpeechBytes } from '../../../src/calls/sound/speech-bytes.ts'
 import { operationsOf, readDocument } from '../../support/document.ts'
 import { expectProblem } from '../../support/problem.ts'
 import { startService } from '../../support/service.ts'
@@ -74,13 +75,14 @@ const several: Record<string, [string, string]> = {
   label: ['vip', 'a,b'],
   assignee: ['Ada', 'Lin, B'],
   recording: ['kept', 'failed'],
+  sound: ['measured', 'unmeasured'],
   reviewed: ['true', 'false'],
   flagged: ['true', 'false'],
   noted: ['true', 'false'],
   'analysis.topic': ['late, refund', '4'],
   'analysis.a.b, c': ['\\', ','],
 }
-/** One value of each filter that takes one, with which both calls are found. */
+/** One value of each filter that takes one, with which both calls are found, or the one that was completed, or measured. */
 const single: Record<string, string> = {
   from: '2026-01-05T00:00:00.000+00:00',
   to: '2026-01-06',
@@ -89,6 +91,12 @@ const single: Record<string, string> = {
   updatedFrom: '2026-01-05T00:00:00+00:00',
   minDuration: '1e+0',
   maxDuration: '90.5',
+  minResponseMs: '1e3',
+  maxResponseMs: '1000',
+  minDeadAirSeconds: '0',
+  minTalkOverSeconds: '0.0',
+  minAgentShare: '0.5',
+  maxAgentShare: '5e-1',
   number: '+1',
   text: 'hello, "late, refund" world',
 }
@@ -99,6 +107,7 @@ const project = await service.mintProject()
 const own = (n: 0 | 1) => ({
   source: several.source?.[n] ?? '',
   recording: { ...emptyDetails.recording, state: n === 0 ? ('kept' as const) : ('failed' as const) },
+  speech: { bytes: toSpeechBytes(n === 0 ? [[[1, 2]], [[3, 4]]] : 'mono'), callerChannel: null },
   review: {
     evaluation: null,
     by: null,
@@ -176,7 +185,8 @@ describe.each(Object.entries(clients))('%s', (_, write) => {
 
   test.each(Object.entries(single))('finds by the one value of %s', async (name, value) => {
     const isOpen = ['maxDuration', 'from'].includes(name)
-    const found = name.startsWith('completed') ? ['second'] : ['first', 'second']
+    const isOfSound = /Response|DeadAir|TalkOver|AgentShare/.test(name)
+    const found = name.startsWith('completed') ? ['second'] : isOfSound ? ['first'] : ['first', 'second']
     const expected = isOpen ? ['', 'first', 'other', 'second'] : ['', ...found]
     expect(await idsOf(await write([[name, value]]))).toEqual(expected)
   })

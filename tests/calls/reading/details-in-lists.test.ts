@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { emptyDetails } from '../../../src/calls/details.ts'
 import { redactionKinds } from '../../../src/redaction/kinds.ts'
 import { expectProblem } from '../../support/problem.ts'
 import { receiverEnv, startReceiver, verify } from '../../support/receiver.ts'
@@ -147,6 +148,9 @@ describe('CSV', () => {
         'details.recordingUrl,details.costUsd,details.latencyMs,details.costSource,details.recording.state,details.recording.reason,' +
         'details.recording.contentType,details.recording.bytes,details.recording.durationSeconds,' +
         'details.recording.channels,details.recording.keptAt,' +
+        `${Object.keys(emptyDetails.sound)
+          .map((name) => `details.sound.${name}`)
+          .join()},` +
         'details.analysis.state,details.analysis.version,details.analysis.criteria,' +
         'details.review.evaluation,details.review.note,details.review.labels,' +
         'details.review.reviewed,details.review.flaggedTurns,details.review.criteria,details.review.assignee,' +
@@ -154,7 +158,7 @@ describe('CSV', () => {
         'details.redacted,details.metadata',
     )
     expect(line).toStartWith(
-      'told,completed,vapi,front-desk,",""timeline"":",,web,,0.12,640,platform,none,,,,,,,none,,{},fail,\'=1+1,"vip, a;b",true,"0, 2",,,Ada,' +
+      'told,completed,vapi,front-desk,",""timeline"":",,web,,0.12,640,platform,none,,,,,,,none,,,,,,,,,,,,,,,,,,none,,{},fail,\'=1+1,"vip, a;b",true,"0, 2",,,Ada,' +
         '2026-01-05T00:00:00.000Z,,"{""campaign"":""winter""',
     )
   })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { StoredCall } from '../../../src/calls/call-head.ts'
+import { readStored } from '../../../src/calls/details.ts'
 import type { CallChange, Turn } from '../../../src/calls/schemas.ts'
 import { mergeCall } from '../../../src/calls/writing/merge.ts'
 import fc, { runs } from '../../support/fast-check.ts'
@@ -112,7 +113,7 @@ describe('a live call to which turns are appended', () => {
         const beside = {
           ...(occurredAt === null ? {} : { occurredAt: new Date(occurredAt).toISOString() }),
           ...(metadata === null ? {} : { metadata: JSON.parse(metadata) }),
-          ...(details === null ? {} : { details: JSON.parse(details) }),
+          ...(details === null ? {} : { details: readStored(details) }),
         }
         expect(JSON.parse(lines.split('\n')[1] ?? '')).toEqual({ ...JSON.parse(document), ...beside })
         const [row] = await service.services.database.read.all(sql`

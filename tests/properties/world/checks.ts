@@ -215,6 +215,7 @@ function checkHead(world: World, head: Record<string, unknown>): void {
     analysis: null,
     review: marksOf(details.review),
     recording: null,
+    sound: null,
     costUsd: null,
     latencyMs: null,
     source: details.source,

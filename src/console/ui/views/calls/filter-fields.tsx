@@ -116,6 +116,7 @@ function fieldOf(filter: CallFilter, known: Known): FilterField | undefined {
     case 'listed':
       return valueField(filter, known)
     case 'least':
+      if (name !== 'minDuration') return addressField(filter, known)
       return typedField(durations, durationText(known.filters), known)
     case 'digits':
       return typedField(numbers, known.filters.number, known)
@@ -123,6 +124,8 @@ function fieldOf(filter: CallFilter, known: Known): FilterField | undefined {
       return name === 'from' ? dateField(known) : addressField(filter, known)
     case 'before':
       return name === 'to' ? undefined : addressField(filter, known)
+    case 'most':
+      return name === 'maxDuration' ? undefined : addressField(filter, known)
     case 'exact':
       return addressField(filter, known)
     default:
