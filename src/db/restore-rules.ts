@@ -44,6 +44,7 @@ export const restoreRules = {
   webhook_queue: 'emptied',
   webhook_attempts: 'emptied',
   sources: 'taken',
+  source_imports: 'taken',
   source_failures: { shrunkBy: 'seq' },
   audit_events: { shrunkBy: 'seq' },
   erasure_requests: 'taken',

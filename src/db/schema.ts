@@ -398,9 +398,14 @@ export const recordingFetches = sqliteTable(
     attempts: integer().notNull().default(0),
     /** Null after the last attempt. */
     dueAt: integer('due_at'),
+    /** Its place among recordings of the past; null for one that is new, which goes before all of those. */
+    pastRank: integer('past_rank'),
   },
   (table) => [
     index('recording_fetches_due').on(table.dueAt).where(sql`due_at is not null`),
+    index('recording_fetches_turn')
+      .on(table.pastRank, table.dueAt, table.projectId)
+      .where(sql`due_at is not null`),
     index('recording_fetches_by_project').on(table.projectId),
   ],
 )
@@ -913,6 +918,61 @@ export const sources = sqliteTable(
     index('sources_by_api_key').on(sql`options ->> 'apiKey'`).where(sql`platform = 'livekit'`),
   ],
 )
+
+/** The last import of each source's history: see src/sources/history. */
+export const sourceImports = sqliteTable(
+  'source_imports',
+  {
+    sourceId: text('source_id')
+      .primaryKey()
+      .references(() => sources.id, { onDelete: 'cascade' }),
+    projectId: projectId(),
+    /** `imp_…`. */
+    id: text().notNull(),
+    state: text({ enum: ['running', 'waiting', 'done', 'stopped', 'failed'] }).notNull(),
+    /** Why it is in this state, in a sentence. */
+    reason: text(),
+    /** What was asked for, how far it came, and what it has found: nothing of any call. */
+    progress: text({ mode: 'json' }).$type<ImportProgress>().notNull(),
+    /** Null once it has ended. */
+    dueAt: integer('due_at'),
+  },
+  (table) => [
+    index('source_imports_due').on(table.dueAt).where(sql`due_at is not null`),
+    index('source_imports_by_project').on(table.projectId),
+  ],
+)
+
+interface ImportProgress {
+  /** As it was asked for, to go on from where the same request has failed. */
+  request: string
+  /** The calls that began in this span, in milliseconds since 1970. */
+  since: number
+  until: number
+  /** How many calls are to be written. */
+  limit: number | null
+  /** Requests a second. */
+  rate: number
+  withRecordings: boolean
+  /** Where the next page begins, in the platform's words; null for the first one. */
+  cursor: string | null
+  /** How many calls a page has. */
+  pageSize: number
+  /** How often a cursor was refused. */
+  restarts: number
+  /** When the newest call of the last page began. */
+  at: number | null
+  counts: Record<ImportCount, number>
+  /** What could not be read: names of fields, never values. */
+  samples: { field: string; message: string; count: number }[]
+  recordingsQueued: number
+  failingSince: number | null
+  attempts: number
+}
+
+type ImportCount =
+  | ('created' | 'changed' | 'unchanged' | 'live' | 'erased' | 'failed')
+  | ('notVoice' | 'test' | 'deletedThere' | 'unmatched')
 
 /** Events that could not be read. A trigger deletes those of a call with the call. */
 export const sourceFailures = sqliteTable(

@@ -189,7 +189,7 @@ function addressField(
   return {
     name,
     label: filterLabels[name],
-    chosen: kind === 'exact' ? text : dates.exact(text),
+    chosen: kind === 'since' || kind === 'before' ? dates.exact(text) : text,
     onClear: () => onChange({ [name]: undefined }),
     control: undefined,
   }
