@@ -13,8 +13,7 @@ import type { QuestionMarks } from '../knowledge/questions/question-marks.ts'
 import type { QuestionsOfCall } from '../knowledge/questions/questions-of-call.ts'
 import { NewItem, PreviewRequest, SearchRequest } from '../knowledge/schemas.ts'
 import type { Search } from '../knowledge/search/search.ts'
-import { bodyOf } from '../validation.ts'
-import { NoMembers } from '../webhooks/schemas.ts'
+import { bodyOf, NoMembers } from '../validation.ts'
 import { consoleRoutes, jsonBody, limitOf } from './console-routes.ts'
 import {
   AddedItem,

@@ -63,7 +63,7 @@ function NewRun({ rubric, status }: NewRunProps) {
     void navigate({ to: '.', search: { tab: 'past', ...readFilters(next) }, replace, resetScroll: false })
   const [again, setAgain] = useState(false)
   const plan = useQuery({ ...planQuery(project, resolvedFilters), enabled: faults.length === 0 })
-  const { start, done } = useNewRun(JSON.stringify([nameOf(resolvedFilters), again]))
+  const { start, done } = useNewRun(JSON.stringify([filterKey(resolvedFilters), again]))
   const calls = plan.data?.calls ?? 0
   const words = <PlanWords plan={plan.data} rubric={rubric} status={status} />
   const label = calls === 0 ? 'Analyze' : `Analyze ${counted(calls, 'call')}`

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Fragment, lazy, type ReactNode, Suspense, useState } from 'react'
 import type { CallDetails } from '../../../../calls/schemas.ts'
 import type { QuestionOfCall } from '../../../../knowledge/questions/questions-of-call.ts'
-import { read, unwrap } from '../../api.ts'
+import { read } from '../../api.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import {
   asBytes,

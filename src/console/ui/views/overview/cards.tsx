@@ -4,12 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { criterionPrefix } from '../../../../calls/filters.ts'
-import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import { asCount, asPercent, counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { useFormatNumber } from '../../components/phone-number.ts'
-import { asPhrase } from '../../components/phrase.ts'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useProject } from '../../session.ts'
 import { AlertLink } from '../alerts/alert-link.tsx'
@@ -81,7 +78,6 @@ export function LiveCalls() {
 /** The newest calls of the period that failed, each in a line. */
 export function FailedCalls({ period }: { period: ComparedPeriod }) {
   const project = useProject()
-  const formatNumber = useFormatNumber()
   const query = useQuery(failedCallsQuery(project, period, callsShown))
   const search: ChosenFilters = { evaluation: 'fail', ...period.filters }
   return (
