@@ -5,7 +5,7 @@ import { api, unwrap } from '../../api.ts'
 import type { PopupProps } from '../../components/popup.tsx'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
-import { SaveForm } from '../calls/save-view.tsx'
+import { SaveForm } from '../calls/save-form.tsx'
 import { viewsQuery } from '../calls/view-queries.ts'
 import type { ChartSearch } from './chart-search.ts'
 
