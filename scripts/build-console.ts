@@ -72,7 +72,9 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   // Needs overlays and fields, which the sign-in page must not load.
   { name: 'secrets', test: /ui\/components\/shown-once/ },
   // The same, of views and of charts.
-  { name: 'keep', test: /ui\/views\/calls\/save-view/ },
+  { name: 'keep', test: /ui\/views\/calls\/save-form/ },
+  // Pages that ask before they do something need overlays alone.
+  { name: 'confirm', test: /ui\/(components\/confirm-dialog|views\/settings\/privacy-queries)\.tsx?$/ },
   // Neither the overview nor the calls need them.
   {
     name: 'lists',
@@ -93,7 +95,7 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   // What the overview, the list of calls and the call's page have in common, and some of it other lists and privacy, too.
   {
     name: 'calls',
-    test: /ui\/views\/(calls\/(call-filters|call-line|date-ranges|evaluation|filter-(fields|forms|labels)|pill|review-queries|use-keys)|callers\/(caller-link|use-open-caller)|charts\/(chart|chart-queries|scale)|analysis\/analysis-queries)\.tsx?$/,
+    test: /ui\/views\/(calls\/(call-filters|call-line|columns|date-ranges|evaluation|filter-(fields|forms|labels)|pill|review-queries|use-keys)|callers\/(caller-link|use-open-caller)|charts\/(chart|chart-queries|scale)|analysis\/analysis-queries)\.tsx?$/,
   },
   {
     name: (id, modules) => (folderOfViews(id, modules) ? null : 'shared'),

@@ -35,8 +35,8 @@ import { useResolvedFilters } from './use-resolved-filters.ts'
 const NoCalls = lazy(() => import('./no-calls.tsx'))
 const SelectedCalls = lazy(() => import('./selected-calls.tsx'))
 const ViewTabs = lazy(() => import('./view-tabs.tsx'))
-const loadSave = () => import('./save-view.tsx')
-const SaveView = lazy(loadSave)
+const loadSave = () => import('./save-popover.tsx')
+const SavePopover = lazy(loadSave)
 const loadQueues = () => import('./queues.tsx')
 const QueueBar = lazy(async () => ({ default: (await loadQueues()).QueueBar }))
 const ReviewPopover = lazy(async () => ({ default: (await loadQueues()).ReviewPopover }))
@@ -254,7 +254,7 @@ function SaveButton({ filters }: { filters: ChosenFilters }) {
         </Button>
       }
     >
-      {(popup) => <SaveView {...popup} filters={filters} />}
+      {(popup) => <SavePopover {...popup} filters={filters} />}
     </ButtonWithPopup>
   )
 }

@@ -7,7 +7,7 @@ import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import type { PopupProps } from '../../components/popup.tsx'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
-import { SaveForm } from '../calls/save-view.tsx'
+import { SaveForm } from '../calls/save-form.tsx'
 import { viewsQuery } from '../calls/view-queries.ts'
 import type { ChartSearch } from './chart-search.ts'
 

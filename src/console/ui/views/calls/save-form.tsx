@@ -1,45 +1,9 @@
-import { Button, Checkbox, Popover, Stack, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { Button, Checkbox, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { unwrap } from '../../api.ts'
-import type { PopupProps } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
-import { stringifySearch } from '../../search-params.ts'
-import { useProject, useRefusal } from '../../session.ts'
-import type { ChosenFilters } from './chosen-filters.ts'
-import { useViewChanges } from './view-queries.ts'
-
-/** Saves the filters of the list as a view. */
-export default function SaveView({
-  filters,
-  target,
-  opened,
-  onChange,
-}: PopupProps & { filters: ChosenFilters }) {
-  const { of } = useProject()
-  const { refresh } = useViewChanges()
-  const save = async (name: string, isShared: boolean) => {
-    await unwrap(of.views.post({ name, isShared, query: stringifySearch(filters) }))
-    await refresh()
-    onChange(false)
-    notifications.show({ message: `Saved the view “${name}”` })
-  }
-  return (
-    <Popover opened={opened} onChange={onChange} position="bottom-start" trapFocus returnFocus width={280}>
-      <Popover.Target>{target}</Popover.Target>
-      <Popover.Dropdown aria-label="Save as view">
-        <SaveForm
-          label="Save these filters as"
-          placeholder="Failed this week"
-          button="Save view"
-          onSave={save}
-        />
-      </Popover.Dropdown>
-    </Popover>
-  )
-}
+import { useRefusal } from '../../session.ts'
 
 interface SaveFormProps {
   label: string
