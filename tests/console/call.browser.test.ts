@@ -31,7 +31,11 @@ const long: CallChange = {
   })),
 }
 const { service, set, project, tabs } = await startConsoleInBrowser()
-const inputs = [...['one', 'two', 'three'].map((id) => ({ id, change: call })), { id: 'long', change: long }]
+const inputs = [
+  ...['one', 'two', 'three'].map((id) => ({ id, change: call })),
+  { id: 'labelled', change: { ...call, callerNumber: null } },
+  { id: 'long', change: long },
+]
 for (const result of await service.services.ingest.putAll(project.projectId, inputs))
   if (result instanceof Error) throw result
 
@@ -100,6 +104,28 @@ describe('work on a call, in a browser', () => {
     await notes.getByRole('button', { name: 'Remove the flag of turn 2' }).click()
     await until(async () => (await reviewOf('one'))?.flaggedTurns?.length === 0)
     await page.getByRole('button', { name: 'Flag this turn', pressed: true }).waitFor({ state: 'detached' })
+  })
+
+  test('takes labels that are typed before their field is loaded', async () => {
+    const { page, open } = await tabs.open({ person: set.owner })
+    const loading = Promise.withResolvers<void>()
+    await page.route('**/assets/call-popups-*', async (route) => {
+      await loading.promise
+      await route.continue()
+    })
+    await open(`/p/${project.id}/calls/labelled`)
+    await page.getByRole('region', { name: 'Review' }).waitFor()
+    await page.keyboard.press('l')
+    await focused(page, 'INPUT')
+    await page.keyboard.type('late')
+    await page.keyboard.press('Enter')
+    await until(async () => (await reviewOf('labelled'))?.labels[0] === 'late')
+    await page.keyboard.type('ne')
+    loading.resolve()
+    await page.getByRole('combobox', { name: 'Labels' }).waitFor()
+    await page.keyboard.type('wer')
+    await page.keyboard.press('Enter')
+    await until(async () => (await reviewOf('labelled'))?.labels[1] === 'newer')
   })
 
   test('l and n open a small field over the call: nothing moves, and nothing stays open for the next call', async () => {

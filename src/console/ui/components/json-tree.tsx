@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { asCount, counted } from './figures.ts'
 import classes from './json-tree.module.css'
@@ -51,9 +52,9 @@ function Branch({ label, value, depth }: { label: React.ReactNode; value: object
             <Node key={key} name={key} value={member} depth={depth - 1} />
           ))}
           {entries.length > shown && (
-            <button type="button" className={classes.more} onClick={() => setShown(shown + entriesShown)}>
+            <Button variant="subtle" size="compact-xs" onClick={() => setShown(shown + entriesShown)}>
               Show more of {asCount(entries.length)}
-            </button>
+            </Button>
           )}
         </div>
       )}

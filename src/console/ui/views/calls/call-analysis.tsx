@@ -1,4 +1,4 @@
-import { Box, Button, Group, Skeleton, Stack } from '@mantine/core'
+import { Box, Button, Group, Skeleton, Stack, Title } from '@mantine/core'
 import { IconChartDots, IconCornerDownRight, IconDownload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useRef } from 'react'
@@ -49,7 +49,9 @@ function Judged({ analysis, values }: JudgedProps) {
       <Criteria analysis={analysis} />
       {fields.length > 0 && (
         <section>
-          <h3 className={classes.title}>Fields</h3>
+          <Title order={3} fz={13} mt={16} mb={4}>
+            Fields
+          </Title>
           <Facts
             of={Object.fromEntries(
               fields.map(({ key, value, turns, quote }) => [
@@ -67,7 +69,11 @@ function Judged({ analysis, values }: JudgedProps) {
       )}
       {hasValues && (
         <section>
-          {!isAbsent && <h3 className={classes.title}>All values, as the API has them</h3>}
+          {!isAbsent && (
+            <Title order={3} fz={13} mt={16} mb={4}>
+              All values, as the API has them
+            </Title>
+          )}
           <JsonTree value={values} depth={3} />
         </section>
       )}
@@ -162,15 +168,24 @@ function Criteria({ analysis }: { analysis: Analysis }) {
         const own = ruled[id]
         const { name = id, question } = rubric.get(id) ?? {}
         return (
-          <li key={id} tabIndex={-1} aria-label={name} className={classes.criterion}>
+          <Stack
+            key={id}
+            component="li"
+            gap={4}
+            p={12}
+            align="flex-start"
+            tabIndex={-1}
+            aria-label={name}
+            className={classes.criterion}
+          >
             <Group justify="space-between" align="flex-start" wrap="nowrap" gap={12} w="100%">
               <h3 dir="auto">{name}</h3>
               <Ruling name={name} own={own} onRule={(verdict) => rule(criterion, verdict)} />
             </Group>
             {question && (
-              <p dir="auto" className={classes.question}>
+              <Box component="p" fz={12} lh="16px" dir="auto" className="cb-dimmed">
                 {question}
-              </p>
+              </Box>
             )}
             <Group component="p" gap="4px 12px">
               <Verdict result={own ?? result} />
@@ -186,7 +201,7 @@ function Criteria({ analysis }: { analysis: Analysis }) {
             ) : (
               <p className="cb-dimmed">No words of the call support an answer.</p>
             )}
-          </li>
+          </Stack>
         )
       })}
     </ol>
@@ -207,7 +222,16 @@ const rulings = [
 /** A person's verdict. Choosing it again takes it back. */
 function Ruling({ name, own, onRule }: RulingProps) {
   return (
-    <fieldset className={classes.ruling} aria-label={`Your verdict on ${name}`}>
+    <Group
+      component="fieldset"
+      gap={4}
+      wrap="nowrap"
+      m={0}
+      p={0}
+      bd="none"
+      className={classes.ruling}
+      aria-label={`Your verdict on ${name}`}
+    >
       {rulings.map(({ verdict, label, key }) => (
         <Guarded key={verdict} right="change" label={own === verdict ? 'Clear verdict' : `${label} (${key})`}>
           <Button
@@ -220,7 +244,7 @@ function Ruling({ name, own, onRule }: RulingProps) {
           </Button>
         </Guarded>
       ))}
-    </fieldset>
+    </Group>
   )
 }
 

@@ -76,17 +76,13 @@ export function CallBar({ call, details, rail, isPage }: CallBarProps) {
         />
         <PageButton isPage={isPage} />
         {call && rail.isWide && (
-          <ActionIcon
-            data-hint={`${rail.isOpen ? 'Hide' : 'Show'} the facts (i)`}
-            variant={rail.isOpen ? 'light' : 'subtle'}
-            color="gray"
-            size={28}
-            aria-label="Facts"
-            aria-expanded={rail.isOpen}
+          <IconButton
+            icon={IconLayoutSidebarRight}
+            label="Facts"
+            hint={`${rail.isOpen ? 'Hide' : 'Show'} the facts (i)`}
+            isPressed={rail.isOpen}
             onClick={rail.toggle}
-          >
-            <IconLayoutSidebarRight size={16} />
-          </ActionIcon>
+          />
         )}
         {call && (
           <ButtonWithPopup

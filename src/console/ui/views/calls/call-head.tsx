@@ -281,6 +281,11 @@ function Labels({ review }: { review: Review | null }) {
       autoFocus
       value={text}
       onChange={(event) => setText(event.currentTarget.value)}
+      onKeyDown={({ key }) => {
+        if (key !== 'Enter') return
+        change([...labels, text])
+        setText('')
+      }}
     />
   )
   return (

@@ -34,6 +34,7 @@ import { valueLabel } from './filter-labels.ts'
 import { CallHolds } from './holds.tsx'
 import { medianParts, partLabels } from './latency.ts'
 import { asRedacted, MarkedText } from './marked-text.tsx'
+import steps from './transcript.module.css'
 import { LatencyBar } from './turn-latency.tsx'
 
 const RetrievalList = lazy(() => import('./retrieval-list.tsx'))
@@ -206,9 +207,9 @@ function costOf({ costUsd, costParts, usage }: CallDetails): ReactNode {
     <details className={classes.cost}>
       <summary>{cost}</summary>
       {lines.map((line) => (
-        <p key={line} dir="auto">
+        <Box key={line} component="p" mt={4} fz={12} dir="auto" className="cb-dimmed">
           {line}
-        </p>
+        </Box>
       ))}
     </details>
   )
@@ -247,15 +248,12 @@ interface FoldProps {
 }
 
 /** A part of the rail that begins folded. */
-function Fold({ title, className = '', children }: FoldProps) {
+function Fold({ title, className, children }: FoldProps) {
   const [isOpen, setIsOpen] = useState(false)
   return (
-    <details
-      className={`${classes.folded} ${className}`}
-      onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}
-    >
-      <summary className={classes.foldedLine}>
-        <IconChevronRight size={14} className={classes.foldedChevron} aria-hidden />
+    <details className={className} onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+      <summary className={`cb-dimmed ${steps.stepsLine}`}>
+        <IconChevronRight size={14} className={steps.stepsChevron} aria-hidden />
         {title}
       </summary>
       {isOpen && children()}

@@ -86,7 +86,7 @@ function StepTitle({ step }: { step: Step }) {
         {stepName(step)}
         {failure !== null && ' failed'}
       </span>
-      {took !== null && <span className={classes.took}>{asMilliseconds(Math.round(took * 1_000))}</span>}
+      {took !== null && <span className="cb-figure">{asMilliseconds(Math.round(took * 1_000))}</span>}
       <At seconds={atSeconds} />
     </>
   )

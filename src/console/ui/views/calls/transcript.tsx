@@ -145,6 +145,8 @@ export function TranscriptTools() {
       <TextInput
         type="search"
         size="xs"
+        flex={1}
+        miw={0}
         aria-label="Search this transcript"
         placeholder="Search this transcript"
         maxLength={200}
