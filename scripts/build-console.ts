@@ -97,6 +97,13 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
     name: 'calls',
     test: /ui\/views\/(calls\/(call-filters|call-line|columns|date-ranges|evaluation|filter-(fields|forms|labels)|pill|review-queries|use-keys)|callers\/(caller-link|use-open-caller)|charts\/(chart|chart-queries|scale)|analysis\/analysis-queries)\.tsx?$/,
   },
+  // Of the overview, of a chart's page and of alerts; what chooses a chart needs fields.
+  { name: 'charts', test: /ui\/views\/charts\/(card|figure-chart|groups|plot|use-chart)\.tsx?$/ },
+  // They would be joined with the playground's parts.
+  { name: 'confirm', test: /ui\/components\/confirm-dialog|ui\/views\/settings\/privacy-queries/ },
+  // Of calls, of the call's page and of agreement, which must not load each other.
+  { name: 'queue', test: /ui\/views\/calls\/(queue-queries|view-queries)/ },
+  { name: 'chart-choices', test: /ui\/views\/charts\/chart-choices/ },
   {
     name: (id, modules) => (folderOfViews(id, modules) ? null : 'shared'),
     minShareCount: 2,

@@ -100,7 +100,7 @@ describe('alerts, in a browser', () => {
     const project = await projectWithCalls()
     const { page, open } = await tabs.open({ person: set.owner })
     const card = (title: string) =>
-      page.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) })
+      page.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) }).last()
     const ways = [
       [
         'overview/chart?of=success&show=failed&by=agentId&agentId=desk&date=last-14-days',

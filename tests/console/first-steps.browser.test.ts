@@ -132,7 +132,7 @@ describe('the first minutes, in a browser', () => {
       const count = figures[text] ?? Number(said?.[1] ?? /(\d+)$/.exec(beside.join('\n'))?.[1])
       return { href, text, count }
     })
-    expect(counted.filter(({ count }) => count > 0)).toHaveLength(20)
+    expect(counted.filter(({ count }) => count > 0)).toHaveLength(21)
     for (const { href, text, count } of counted) {
       const answer = await set.owner.fetch(`/projects/${project.id}/calls?${href.split('?')[1]}`)
       expect([text, (await answer.json()).total]).toEqual([text, count])
@@ -194,11 +194,11 @@ describe('the first minutes, in a browser', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL('**/overview?from=2026-03-03&to=2026-03-03')
 
-    await page.getByRole('link', { name: /^Tue.? 3 Mar: 1 call/ }).click()
+    await page.getByRole('link', { name: /^3 Mar, 00:00: 1 call/ }).click()
     await page.getByText('1 call · Times in Pacific/Auckland').waitFor()
     await page.getByRole('rowheader', { name: /^Tue.? 3 Mar$/ }).waitFor()
     await page.locator('[data-call="late"]').getByText('00:30').waitFor()
-    await page.getByRole('button', { name: /3 Mar$/ }).waitFor()
+    await page.getByRole('button', { name: /3 Mar, 00:00 – 3 Mar, 01:00$/ }).waitFor()
   })
 
   test('the right link works in a tab that opened a truncated one, and an unknown address has a page', async () => {
