@@ -17,6 +17,7 @@ interface SetOptions {
   endSilentAfter?: string
   recordings?: string
   recordingRetainDays?: string
+  callerChannel?: string
   json?: true
 }
 
@@ -33,6 +34,7 @@ const options: Record<string, string> = {
   endSilentAfter: '--end-silent-after',
   recordings: '--recordings',
   recordingRetainDays: '--recording-retain-days',
+  callerChannel: '--caller-channel',
 }
 
 /** `project set` changes how a project keeps personal data. Without options it shows the settings. */
@@ -61,6 +63,10 @@ export function addSet(project: Command, shell: Shell): void {
       '--recording-retain-days <days>',
       'delete only the recording this many days after the call, or off',
     )
+    .option(
+      '--caller-channel <0|1>',
+      "which channel of recordings is the caller's, or off: what is said tells",
+    )
     .option('--json', 'print {"id","name","retainDays","redact","country","keepNumbers",…}')
     .action(async (wanted: string, { json, ...values }: SetOptions) => {
       const done = await shell.withServices(async ({ projects, settings }) => {
@@ -79,7 +85,7 @@ export function addSet(project: Command, shell: Shell): void {
 /** The settings in the options. The change itself checks them. */
 function changeOf(values: SetOptions): SettingsChange {
   const { retainDays, redact, country, keepNumbers, keepQuestions, noteReading, membersDelete } = values
-  const { timeZone, endSilentAfter, recordings, recordingRetainDays: recordingDays } = values
+  const { timeZone, endSilentAfter, recordings, recordingRetainDays: recordingDays, callerChannel } = values
   const change = {
     ...(retainDays !== undefined && { retainDays: numberOf(retainDays) }),
     ...(redact !== undefined && { redact: redact === 'off' ? [] : redact.split(',') }),
@@ -91,6 +97,7 @@ function changeOf(values: SetOptions): SettingsChange {
     ...(timeZone !== undefined && { timeZone: timeZone === 'off' ? null : timeZone }),
     ...(recordings !== undefined && { recordings }),
     ...(recordingDays !== undefined && { recordingRetainDays: numberOf(recordingDays) }),
+    ...(callerChannel !== undefined && { callerChannel: numberOf(callerChannel) }),
     ...(endSilentAfter !== undefined && { endSilentAfter: endSilentAfter === 'off' ? null : endSilentAfter }),
   }
   return change as SettingsChange

@@ -48,7 +48,7 @@ function addCreate(source: Command, shell: Shell): void {
       '--option <key=value>',
       'metadata=keep (what you attach to a call on the platform becomes its metadata), direction=outbound ' +
         '(synthflow), summaryInsight=ID (telnyx), apiKey=KEY and apiSecret=- (livekit), apiKey=- (of the API that recordings are ' +
-        'fetched from), host=HOST of that API; KEY=- reads a line of standard input; can be repeated',
+        'fetched from), host=HOST of that API, callerChannel=0 or 1 (of its recordings); KEY=- reads a line of standard input; can be repeated',
       collect,
       [],
     )

@@ -21,6 +21,7 @@ export const settingsColumns = {
   endSilentAfter: projects.endSilentAfter,
   recordings: projects.recordings,
   recordingRetainDays: projects.recordingRetainDays,
+  callerChannel: projects.callerChannel,
 }
 
 /** What owners set for a project: see the columns in schema.ts. */

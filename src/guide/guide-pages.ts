@@ -5,6 +5,7 @@ export const guidePages = [
   'own-code',
   'opentelemetry',
   'recordings',
+  'sound',
   'analysis',
   'files',
   'finding',

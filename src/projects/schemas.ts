@@ -32,6 +32,9 @@ export const SettingsChange = named('SettingsChange', {
   recordingRetainDays: Type.Optional(
     Type.Unsafe<number | null>({ type: 'integer', nullable: true, minimum: 1, maximum: retainDaysMax }),
   ),
+  callerChannel: Type.Optional(
+    Type.Unsafe<ProjectSettings['callerChannel']>({ type: 'integer', nullable: true, enum: [0, 1, null] }),
+  ),
   endSilentAfter: Type.Optional(
     Type.Unsafe<string | null>({
       type: 'string',

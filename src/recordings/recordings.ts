@@ -162,6 +162,21 @@ export class Recordings {
     return (await this.#rowOf(projectId, id)).peaks
   }
 
+  /**
+   * Measures the sound of a call, or of all of the project, again in the background.
+   * @returns how many
+   * @throws not_found unless the call has a recording
+   */
+  async measureAgain(projectId: number, id?: string): Promise<{ queued: number }> {
+    const seq = id === undefined ? null : (await this.#rowOf(projectId, id)).seq
+    const rows = await this.#parts.write
+      .update(recordings)
+      .set({ soundDue: soundDue.again })
+      .where(and(eq(recordings.projectId, projectId), seq === null ? undefined : eq(recordings.seq, seq)))
+      .returning({ seq: recordings.seq })
+    return { queued: rows.length }
+  }
+
   /** A token that opens this very recording for a time, as long as the key is valid. @throws not_found */
   async link(
     projectId: number,

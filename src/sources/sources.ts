@@ -376,6 +376,7 @@ function optionProblems(
   const { options: own, apiKeyName, required = [] } = setUpOf(platform)
   const choicesByName: Readonly<Record<string, readonly string[] | null>> = {
     ...own,
+    callerChannel: ['0', '1'],
     ...(apiKeyName && { apiKey: null, host: null }),
   }
   const problemOf = (name: string, value: string | null): string | null => {

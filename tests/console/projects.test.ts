@@ -84,6 +84,7 @@ describe('the settings of a project', () => {
       endSilentAfter: '24h',
       recordings: 'off',
       recordingRetainDays: null,
+      callerChannel: null,
     }
     expect(await (await console.owner.fetch(path)).json()).toEqual(off)
     const change = { redact: ['phone', 'card', 'phone'], country: 'de', notesReading: true }
@@ -110,6 +111,7 @@ describe('the settings of a project', () => {
     [{ timeZone: 'Berlin' }, 'timeZone'],
     [{ recordings: 'all' }, 'recordings'],
     [{ recordingRetainDays: 0 }, 'recordingRetainDays'],
+    [{ callerChannel: 2 }, 'callerChannel'],
   ])('with %p is 400 and names the field', async (change, field) => {
     const project = await console.mintProject()
     const answer = await console.owner.send('PUT', `/projects/${project.id}/settings`, change)

@@ -6,6 +6,7 @@ import { type SpokenCall, spokenCalls, toWav } from '../../scripts/bench/spoken-
 import type { CallSound, HeardSound } from '../../src/calls/schemas.ts'
 import { secondsOf } from '../../src/calls/sound/figures.ts'
 import { AudioThreads } from '../../src/recordings/audio/audio-threads.ts'
+import { CommandLine } from '../support/command-line.ts'
 import { expectProblem } from '../support/problem.ts'
 import { madeWav } from '../support/recordings.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -190,6 +191,37 @@ describe.skipIf(ofFilesOnly)('the sound of a call', () => {
       const reversed = await keep('swapped', swapped, { transcript, details: { timeline } })
       expect(reversed).toEqual({ ...straight, agentChannel: 0 })
     })
+
+    test('is said by the project, and figures follow a change without decoding again', async () => {
+      const own = await service.mintProject()
+      await keep('a', swapped, {}, own)
+      expect((await soundOf('a', own)).agentChannel).toBe(1)
+      const decoding = spyOn(AudioThreads.prototype, 'peaks')
+      await service.services.settings.change(own.projectId, { callerChannel: 1 })
+      await until(async () => (await soundOf('a', own)).agentChannel === 0)
+      expect(await soundOf('a', own)).toEqual({ ...(await soundOf('spoken')), agentChannel: 0 })
+      expect(decoding).not.toHaveBeenCalled()
+      decoding.mockRestore()
+    })
+
+    test('is said by a source for its calls, before what turns say', async () => {
+      const own = await service.mintProject()
+      const { sources, ingest } = service.services
+      const source = await sources.create(own.projectId, {
+        platform: 'vapi',
+        options: { callerChannel: '1' },
+      })
+      await ingest.putEvent(
+        own.projectId,
+        'a',
+        { status: 'completed', transcript, details: { timeline } },
+        'vapi',
+      )
+      await upload('a', wav, own)
+      expect((await measured('a', own)).agentChannel).toBe(0)
+      await sources.change(own.projectId, source.id, { options: { callerChannel: null } })
+      await until(async () => (await soundOf('a', own)).agentChannel === 1)
+    })
   })
 
   test('ends with the first transfer, also of one that is told later', async () => {
@@ -279,6 +311,20 @@ describe.skipIf(ofFilesOnly)('the sound of a call', () => {
     decoding.mockRestore()
     const decoded = (await rows()).filter(({ id }) => id !== 'half').map((row) => row.file)
     expect(order.map((path) => path.split('/').at(-1) ?? '')).toEqual(decoded)
+  })
+
+  test('is measured again by the command', async () => {
+    const commands = new CommandLine(service.dataDir)
+    const decoding = spyOn(AudioThreads.prototype, 'peaks')
+    const measure = async (...args: string[]) =>
+      (await commands.json(['recording', 'measure', '--project', project.id, ...args])).value
+    expect(await measure('--call', 'spoken')).toEqual({ queued: 1 })
+    await until(async () => decoding.mock.calls.length === 1 && (await dueOf('spoken')) === null)
+    decoding.mockRestore()
+    const refused = await commands.run(['recording', 'measure', '--project', project.id, '--call', 'silent'])
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('no recording here')])
+    const { queued } = await measure()
+    expect(queued).toBeGreaterThan(5)
   })
 
   describe('finds and counts calls', () => {

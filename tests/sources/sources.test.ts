@@ -382,6 +382,7 @@ describe('a source', () => {
     [{ platform: 'telnyx', secret: 'no-key' }, 'secret'],
     [{ platform: 'synthflow', options: { direction: 'up' } }, 'options.direction'],
     [{ platform: 'vapi', options: { direction: 'inbound' } }, 'options.direction'],
+    [{ platform: 'vapi', options: { callerChannel: '2' } }, 'options.callerChannel'],
   ])('%j is refused with the field named', async (input, field) => {
     const project = await service.mintProject()
     await expect(service.services.sources.create(project.projectId, input)).rejects.toMatchObject({

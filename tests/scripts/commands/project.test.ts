@@ -91,6 +91,7 @@ describe('callbook project', () => {
       endSilentAfter: '24h',
       recordings: 'off',
       recordingRetainDays: null,
+      callerChannel: null,
     }
     expect((await callbook.json(['project', 'set', 'Acme'])).value).toEqual(off)
     const set = ['project', 'set', 'Acme', '--retain-days', '90', '--redact', 'phone,email,card']

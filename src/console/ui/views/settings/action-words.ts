@@ -97,6 +97,7 @@ export const settingWords: Record<keyof ProjectSettings, string> = {
   endSilentAfter: 'Silent calls completed after',
   recordings: 'Recordings',
   recordingRetainDays: 'Days to keep recordings',
+  callerChannel: 'Channel of the caller',
 }
 
 /** Who acts, where the entry has no name. */
