@@ -898,7 +898,7 @@ export const sourceImports = sqliteTable(
   ],
 )
 
-interface ImportProgress {
+export interface ImportProgress {
   /** As it was asked for, to go on from where the same request has failed. */
   request: string
   /** The calls that began in this span, in milliseconds since 1970. */
@@ -925,7 +925,7 @@ interface ImportProgress {
   attempts: number
 }
 
-type ImportCount =
+export type ImportCount =
   | ('created' | 'changed' | 'unchanged' | 'live' | 'erased' | 'failed')
   | ('notVoice' | 'test' | 'deletedThere' | 'unmatched')
 
