@@ -18,6 +18,7 @@ export const errorStatus = {
   timeline_gap: 409,
   call_on_hold: 409,
   call_is_live: 409,
+  import_is_running: 409,
   note_has_changed: 409,
   words_of_a_call: 409,
   call_was_deleted: 410,

@@ -17,6 +17,7 @@ type IdPrefix =
   | 'set'
   | 'acc'
   | 'msg'
+  | 'imp'
 
 /** A new id such as `kn_0199…`: UUIDv7 (RFC 9562) in hex, so that ids sort by creation time. */
 export function newId(prefix: IdPrefix): string {

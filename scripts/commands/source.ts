@@ -7,6 +7,7 @@ import { consoleOrigin } from './folder.ts'
 import { type AsJson, type OfProject, projectOption } from './options.ts'
 import { collect, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
+import { addImport } from './source-import.ts'
 
 interface CreateOptions extends OfProject {
   platform: string
@@ -26,6 +27,7 @@ export function addSourceCommands(program: Command, shell: Shell): void {
   addRemove(source, shell)
   addFailures(source, shell)
   addReadAgain(source, shell)
+  addImport(source, shell)
 }
 
 function addCreate(source: Command, shell: Shell): void {

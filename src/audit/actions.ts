@@ -44,6 +44,8 @@ export const targetKinds = {
   source_changed: 'source',
   source_rotated: 'source',
   source_deleted: 'source',
+  source_import_started: 'source',
+  source_import_ended: 'source',
   project_created: null,
   project_renamed: null,
   project_deleted: null,

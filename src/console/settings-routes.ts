@@ -12,6 +12,8 @@ import type { ErasureReceipts } from '../privacy/receipts.ts'
 import { ErasureRequest } from '../privacy/schemas.ts'
 import type { Projects } from '../projects/projects.ts'
 import type { Recordings } from '../recordings/recordings.ts'
+import type { SourceImports } from '../sources/history/imports.ts'
+import { ImportRequest } from '../sources/history/schemas.ts'
 import { ChangedSource, NewSecret, NewSource } from '../sources/schemas.ts'
 import type { SourceEvents } from '../sources/source-events.ts'
 import type { SourceFailures } from '../sources/source-failures.ts'
@@ -56,6 +58,7 @@ export interface SettingsParts extends PrivacyParts {
   sources: Sources
   sourceEvents: SourceEvents
   sourceFailures: SourceFailures
+  sourceImports: SourceImports
   erasureRequests: ErasureRequests
   erasureReceipts: ErasureReceipts
   holds: Holds
@@ -165,7 +168,7 @@ function readTime(text: string | null): number | null {
 }
 
 /** /console/api/projects/:project/sources. */
-function sourceRoutes({ sources, sourceEvents, sourceFailures }: SettingsParts) {
+function sourceRoutes({ sources, sourceEvents, sourceFailures, sourceImports }: SettingsParts) {
   return consoleRoutes('/console/api/projects/:project/sources')
     .get('', async ({ member }) => ({ data: await sources.list(member.projectId) }))
     .post(
@@ -181,6 +184,16 @@ function sourceRoutes({ sources, sourceEvents, sourceFailures }: SettingsParts) 
       jsonBody(ChangedSource),
     )
     .delete('/:id', ({ member, by, params }) => sources.delete(member.projectId, params.id, by))
+    .get('/:id/import', ({ member, params }) => sourceImports.get(member.projectId, params.id))
+    .post(
+      '/:id/import',
+      ({ member, by, params, body }) =>
+        body.dryRun
+          ? sourceImports.preview(member.projectId, params.id, body)
+          : sourceImports.start(member.projectId, params.id, body, by),
+      jsonBody(ImportRequest),
+    )
+    .delete('/:id/import', ({ member, by, params }) => sourceImports.stop(member.projectId, params.id, by))
     .post(
       '/:id/rotate',
       ({ member, by, params, body }) => sources.rotate(member.projectId, params.id, body.secret, by),

@@ -22,7 +22,7 @@ interface Ground {
   /** A command shares the folder with a running service, which owns it. */
   role: 'service' | 'command'
   takesFolder: boolean
-  owner: Pick<FolderOwner, 'isOwner' | 'stopWaiting' | 'release' | 'takeLater' | 'listensAt'>
+  owner: Pick<FolderOwner, 'isOwner' | 'take' | 'stopWaiting' | 'release' | 'takeLater' | 'listensAt'>
   volume: Pick<VolumeWatch, 'close'>
   database: OpenDatabase
   secrets: Awaited<ReturnType<typeof readSecrets>>

@@ -943,7 +943,7 @@ export const sourceImports = sqliteTable(
   ],
 )
 
-interface ImportProgress {
+export interface ImportProgress {
   /** As it was asked for, to go on from where the same request has failed. */
   request: string
   /** The calls that began in this span, in milliseconds since 1970. */
@@ -970,7 +970,7 @@ interface ImportProgress {
   attempts: number
 }
 
-type ImportCount =
+export type ImportCount =
   | ('created' | 'changed' | 'unchanged' | 'live' | 'erased' | 'failed')
   | ('notVoice' | 'test' | 'deletedThere' | 'unmatched')
 

@@ -28,6 +28,8 @@ const explanations: Record<ErrorCode, string> = {
   timeline_gap:
     'Timeline does not continue. Send the entries that follow the stored timeline, or all of it as <code>details.timeline</code>.',
   call_is_live: 'Call is live. Wait until it is completed.',
+  import_is_running:
+    'Import is running. A source imports its history once at a time. Stop it first, or wait.',
   call_on_hold: 'Call is on hold. The call cannot be deleted until an owner of the project lifts the hold.',
   note_has_changed:
     'Note has changed. Another person has changed the note on the call. Only the console answers this.',

@@ -7,7 +7,9 @@ import type { Erasure } from '../erasure/erasure.ts'
 import { AudioThreads } from './audio/audio-threads.ts'
 import { BucketFiles } from './bucket-files.ts'
 import { RecordingExpiry } from './expiry.ts'
+import type { AddressGuard } from './fetching/download.ts'
 import { FetchQueue } from './fetching/fetch-queue.ts'
+import { PlatformClient } from './fetching/platform-client.ts'
 import { type FetcherParts, RecordingFetcher } from './fetching/recording-fetcher.ts'
 import type { RecordingFiles } from './files.ts'
 import { FolderFiles } from './folder-files.ts'
@@ -63,6 +65,11 @@ export function openRecordings(core: Core, { files, ingest, holds, erasure }: Be
     recordingExpiry: new RecordingExpiry(core, { recordings }),
     fetchQueue: new FetchQueue(core, { ingest, recordings, canKeep: files !== null }),
   }
+}
+
+/** Asks platforms' APIs. */
+export function openPlatformClient(core: Core, guard: AddressGuard): PlatformClient {
+  return new PlatformClient(core, { guard })
 }
 
 /** Fetches recordings from platforms. */

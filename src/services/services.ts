@@ -20,7 +20,12 @@ import { openIndex, openKnowledge } from '../knowledge/open-knowledge.ts'
 import { openPrivacy } from '../privacy/open-privacy.ts'
 import { Projects } from '../projects/projects.ts'
 import { Settings } from '../projects/settings.ts'
-import { openFetching, openRecordingFiles, openRecordings } from '../recordings/open-recordings.ts'
+import {
+  openFetching,
+  openPlatformClient,
+  openRecordingFiles,
+  openRecordings,
+} from '../recordings/open-recordings.ts'
 import { openSources } from '../sources/open-sources.ts'
 import { openWebhooks } from '../webhooks/open-webhooks.ts'
 import { readBacklog } from './backlog.ts'
@@ -59,7 +64,8 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
   const ofAlerts = openAlerts(core, { figures: ofCalls.windowFigures, addresses, erasure, pagerDutyUrl })
   const { alerts } = ofAlerts
   const ofAnalysis = openAnalysis(core, { model: chat, calls, ingest, webhooks })
-  const ofSources = openSources(core, { erasure, ingest, recordings, fetchQueue, recordedSearch })
+  const platformClient = openPlatformClient(core, addresses)
+  const ofSources = openSources(core, { ...ofRecordings, erasure, ingest, platformClient, recordedSearch })
   const { platforms } = ofSources
   openFetching(core, { queue: fetchQueue, recordings, platforms, guard: addresses })
   const ofPrivacy = openPrivacy(core, { ...ofCalls, erasure, webhooks, alerts })

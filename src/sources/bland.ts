@@ -9,8 +9,8 @@ import {
   updateOf,
   withoutUnknown,
 } from './call-fields.ts'
-import type { Platform, SourceUpdate } from './event.ts'
-import { type Fields, isObject } from './fields.ts'
+import type { CallHistory, Platform, SourceUpdate } from './event.ts'
+import { type Fields, isObject, listIn } from './fields.ts'
 import { isHmac } from './signature.ts'
 
 // https://docs.bland.ai/tutorials/post-call-webhooks, https://docs.bland.ai/tutorials/webhook-signing
@@ -49,6 +49,35 @@ export const bland: Platform = {
     }),
   },
 }
+
+/**
+ * The list lacks words and whole numbers, so each call is asked for. A cursor is the place of the page's first call.
+ * https://docs.bland.ai/api-v1/get/calls
+ */
+export const blandHistory: CallHistory = {
+  api: 'https://api.bland.ai',
+  headers: (apiKey) => ({ authorization: apiKey }),
+  pageSize: 100,
+  atOnce: 4,
+  idName: 'call_id',
+  page({ from, to }, cursor, limit) {
+    const [start, end] = [from, to].map((time) => encodeURIComponent(new Date(time).toISOString()))
+    const span = `start_date=${start}&end_date=${end}`
+    return { path: `/v1/calls?${span}&ascending=true&sort_by=created_at&limit=${limit}&from=${cursor ?? 0}` }
+  },
+  read(answer, { cursor, pageSize }) {
+    const items = listIn(answer, 'calls')
+    const next = Number(cursor ?? 0) + pageSize - Math.min(overlap, Math.floor(pageSize / 2))
+    return { items, next: items.length < pageSize ? null : String(next) }
+  },
+  totalIn: (answer) => answer.number('total_count'),
+  startedAt: (call) => call.time('created_at'),
+  fateOf: (call) => (call.boolean('completed') ? 'ended' : 'live'),
+  more: (call) => ({ path: `/v1/calls/${encodeURIComponent(call.required('call_id'))}` }),
+  eventOf: (_, call) => (isObject(call.data) ? call.data : call),
+}
+/** How many calls a page shares with the one before it. */
+const overlap = 10
 
 /** Returns an empty text for a body that is not JSON. */
 function rewritten(body: Uint8Array): string {

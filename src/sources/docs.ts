@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { deletedAnswer, jsonAnswer, keyedAnswers, pathParameter, problemAnswers } from '../http/openapi.ts'
 import { limits } from '../limits.ts'
+import { HistoryImport, HistoryPreview } from './history/schemas.ts'
 import { MadeSource, Source, SourceFailures, SourceList, SourceSecret } from './schemas.ts'
 
 // The routes of sources in the OpenAPI document.
@@ -123,4 +124,42 @@ export const listSourceFailures = {
   summary: 'List the events of a source that could not be read',
   description: 'Of the last week, the newest first.',
   responses: keyedAnswers({ 200: jsonAnswer('The failures.', SourceFailures) }, ['not_found']),
+}
+
+export const importHistory = {
+  ...keyed,
+  parameters,
+  operationId: 'importHistory',
+  summary: 'Import the past calls of a source',
+  description:
+    "Asks the platform's API, with the API key of the source, for the calls that began in the span. What is newer here stays. " +
+    'A call that it creates is sent to no webhook, and analyzed only when somebody asks. The same request as one that has ' +
+    'failed goes on from there.',
+  responses: keyedAnswers(
+    {
+      200: jsonAnswer('With `dryRun`: what the platform says.', HistoryPreview),
+      202: jsonAnswer('The import has begun.', HistoryImport),
+    },
+    ['not_found', 'import_is_running', ...bodyErrors],
+  ),
+}
+
+export const getImport = {
+  ...keyed,
+  parameters,
+  operationId: 'getHistoryImport',
+  summary: 'See how far the last import of a source came',
+  responses: keyedAnswers({ 200: jsonAnswer('The import.', HistoryImport) }, ['not_found']),
+}
+
+export const stopImport = {
+  ...keyed,
+  parameters,
+  operationId: 'stopHistoryImport',
+  summary: 'Stop the import of a source',
+  description: 'What it has written stays.',
+  responses: keyedAnswers({ 200: jsonAnswer('The import.', HistoryImport) }, [
+    'not_found',
+    'insufficient_storage',
+  ]),
 }

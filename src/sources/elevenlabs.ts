@@ -13,8 +13,8 @@ import {
   updateOf,
   withoutUnknown,
 } from './call-fields.ts'
-import type { Platform, SourceUpdate } from './event.ts'
-import type { Fields } from './fields.ts'
+import type { CallHistory, Platform, SourceUpdate } from './event.ts'
+import { cursorIn, type Fields, isObject, listIn } from './fields.ts'
 import { isHmac, isRecent, readDigits } from './signature.ts'
 
 // https://elevenlabs.io/docs/eleven-agents/workflows/post-call-webhooks
@@ -60,6 +60,52 @@ export const elevenlabs: Platform = {
     }),
   },
 }
+
+/**
+ * The list lacks words and numbers, so each conversation is asked for. Times are in seconds.
+ * https://elevenlabs.io/docs/api-reference/conversations/list
+ */
+export const elevenlabsHistory: CallHistory = {
+  api: 'https://api.elevenlabs.io',
+  headers: (apiKey) => ({ 'xi-api-key': apiKey }),
+  pageSize: 100,
+  // The smallest plan allows so many: https://help.elevenlabs.io/hc/en-us/articles/19571824571921
+  atOnce: 2,
+  idName: 'conversation_id',
+  page: ({ from, to }, cursor, pageSize) => ({
+    path:
+      `/v1/convai/conversations?page_size=${pageSize}&sort_direction=asc` +
+      `&call_start_after_unix=${Math.floor(from / 1_000)}&call_start_before_unix=${Math.ceil(to / 1_000)}` +
+      (cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`),
+  }),
+  read: (answer) => ({
+    items: listIn(answer, 'conversations'),
+    next: cursorIn(answer, ['has_more', 'next_cursor']),
+  }),
+  startedAt: (summary) => summary.time('start_time_unix_secs'),
+  fateOf(summary, data) {
+    const metadata = data.object('metadata')
+    const way =
+      summary.text('conversation_initiation_source') ?? metadata.text('conversation_initiation_source') ?? ''
+    if (otherWays.has(way) || metadata.boolean('text_only')) return 'notVoice'
+    return ['done', 'failed'].includes(summary.text('status') ?? '') ? 'ended' : 'live'
+  },
+  more: (summary) => ({
+    path: `/v1/convai/conversations/${encodeURIComponent(summary.required('conversation_id'))}`,
+  }),
+  eventOf(_, data) {
+    const metadata = isObject(data.metadata) ? data.metadata : {}
+    const event_timestamp = Number(metadata.start_time_unix_secs) + Number(metadata.call_duration_secs ?? 0)
+    return {
+      type: 'post_call_transcription',
+      data,
+      ...(Number.isFinite(event_timestamp) && { event_timestamp }),
+    }
+  },
+  recordingGoneAt: (data) =>
+    data.object('metadata').object('deletion_settings').time('deletion_time_unix_secs'),
+}
+const otherWays = new Set(['whatsapp', 'sms', 'twilio_sms', 'subagent_tool', 'template_preview'])
 
 function readCall(event: Fields, data: Fields): SourceUpdate {
   const [metadata, analysis] = [data.object('metadata'), data.object('analysis')]

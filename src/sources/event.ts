@@ -113,6 +113,60 @@ export interface RecordingPlace {
   addressIn?(answer: Fields): string | undefined
 }
 
+/** From ≤ t < to, in milliseconds since 1970. */
+export interface Span {
+  from: number
+  to: number
+}
+
+/** A request to a platform's API. With a body it is a POST. */
+export interface ApiRequest {
+  path: string
+  body?: object
+}
+
+/** What becomes of a call of the past. Only one that has ended is written. */
+export type CallFate = 'ended' | 'live' | 'notVoice' | 'test' | 'deletedThere'
+
+/** A page of a platform's list of calls. */
+export interface HistoryPage {
+  /** Unlike the rest of the answer, each is checked for itself. */
+  items: unknown[]
+  /** What `page` takes for the next one; null on the last. */
+  next: string | null
+}
+
+/** How a platform lists its calls, and how what it lists maps to its own events. */
+export interface CallHistory {
+  api: string
+  headers(apiKey: string): Record<string, string>
+  /** The calls of a page, and the requests at once. */
+  pageSize: number
+  atOnce: number
+  /** Whether pages may be empty though others follow, as windows of time are. */
+  hasEmptyPages?: boolean
+  /** @param cursor null for the first page */
+  page(span: Span, cursor: string | null, pageSize: number): ApiRequest
+  /** @throws FieldFault naming what is not as described */
+  read(answer: unknown, asked: { span: Span; cursor: string | null; pageSize: number }): HistoryPage
+  /** A request for some calls of any time, where `page` needs a span. */
+  sample?: ApiRequest
+  /** How many calls there are, where the list says so. */
+  totalIn?(answer: Fields): number | undefined
+  idName: string
+  startedAt(item: Fields): number | undefined
+  /** Judged for an item of the list, and again with what was asked for beside it. @throws FieldFault */
+  fateOf(item: Fields, more: Fields): CallFate
+  /** What to ask for because the list lacks it. @param cursor null for its first page */
+  more?(item: Fields, cursor: string | null): ApiRequest
+  /** The list in such an answer, where it comes in pages, and the cursor of the next; null on the last. */
+  morePages?: { list: string; nextIn(answer: unknown): string | null }
+  /** The event of the platform that says the same. */
+  eventOf(item: Record<string, unknown>, more: Record<string, unknown>): object
+  /** When the recording will be gone, if the platform says so. */
+  recordingGoneAt?(more: Fields): number | undefined
+}
+
 /** How a platform signs its events, and how they map to calls. */
 export interface Platform {
   /** Whether the secret itself stands in the headers. */

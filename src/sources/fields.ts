@@ -232,6 +232,25 @@ function shapeOf(value: unknown): unknown {
   return Array.isArray(value) ? [] : isObject(value) ? noMembers() : value
 }
 
+/** The list in an answer: a member, or the answer itself. @throws FieldFault unless it is one */
+export function listIn(answer: unknown, name?: string): unknown[] {
+  const list = name === undefined ? answer : isObject(answer) ? answer[name] : undefined
+  if (!Array.isArray(list)) throw new FieldFault(name ?? 'body', 'must be an array')
+  return list
+}
+
+/** The cursor in the URL of the next page. The URL itself, which comes from outside, is not asked. @throws FieldFault */
+export function cursorOfNext(answer: unknown): string | null {
+  const next = Fields.of(answer).address('next')
+  return next === undefined ? null : new URL(next).searchParams.get('cursor')
+}
+
+/** The cursor in an answer, where it says that there is more. @throws FieldFault */
+export function cursorIn(answer: unknown, [more, cursor]: readonly [string, string]): string | null {
+  const fields = Fields.of(answer)
+  return fields.boolean(more) === true ? fields.required(cursor) : null
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

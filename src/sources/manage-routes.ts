@@ -4,6 +4,8 @@ import type { Http } from '../http/http.ts'
 import { bodyOf } from '../validation.ts'
 import { setUpOf } from './catalog.ts'
 import * as docs from './docs.ts'
+import type { SourceImports } from './history/imports.ts'
+import { ImportRequest } from './history/schemas.ts'
 import { ChangedSource, NewSecret, NewSource } from './schemas.ts'
 import type { SourceFailures } from './source-failures.ts'
 import type { MadeSource, Sources } from './sources.ts'
@@ -11,10 +13,12 @@ import type { MadeSource, Sources } from './sources.ts'
 interface ManageParts {
   sources: Sources
   sourceFailures: SourceFailures
+  sourceImports: SourceImports
 }
 
 /** /v1/sources: the platforms that send calls, for keys of the scope `manage`. */
-export function manageSourceRoutes({ publicUrl }: Http, { sources, sourceFailures }: ManageParts) {
+export function manageSourceRoutes({ publicUrl }: Http, parts: ManageParts) {
+  const { sources, sourceFailures, sourceImports } = parts
   const shownTo = ({ url }: Request) => {
     const origin = publicUrl ?? new URL(url).origin
     return (source: MadeSource) => shown(source, origin)
@@ -76,6 +80,23 @@ export function manageSourceRoutes({ publicUrl }: Http, { sources, sourceFailure
           data: await sourceFailures.list(caller.projectId, params.id ?? ''),
         }),
         { detail: docs.listSourceFailures },
+      )
+      .post(
+        '/:id/import',
+        async ({ caller: { projectId }, caller, params, body, set }) => {
+          if (body.dryRun) return await sourceImports.preview(projectId, params.id ?? '', body)
+          set.status = 202
+          return await sourceImports.start(projectId, params.id ?? '', body, byKey(caller))
+        },
+        { parse: 'json', body: bodyOf(ImportRequest), detail: docs.importHistory },
+      )
+      .get('/:id/import', ({ caller, params }) => sourceImports.get(caller.projectId, params.id ?? ''), {
+        detail: docs.getImport,
+      })
+      .delete(
+        '/:id/import',
+        ({ caller, params }) => sourceImports.stop(caller.projectId, params.id ?? '', byKey(caller)),
+        { detail: docs.stopImport },
       )
   )
 }

@@ -4,8 +4,10 @@ import type { Core } from '../core/core.ts'
 import type { Erasure } from '../erasure/erasure.ts'
 import type { RecordedSearch } from '../knowledge/questions/recorded-search.ts'
 import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
+import type { PlatformClient } from '../recordings/fetching/platform-client.ts'
 import type { Recordings } from '../recordings/recordings.ts'
 import { EventCounts } from './event-counts.ts'
+import { SourceImports } from './history/imports.ts'
 import { LiveKitReceiver } from './otel/livekit-receiver.ts'
 import { CallSessions } from './otel/sessions.ts'
 import { SourceEvents } from './source-events.ts'
@@ -18,11 +20,13 @@ interface Beside {
   ingest: Ingest
   recordings: Recordings
   fetchQueue: FetchQueue
+  platformClient: PlatformClient
   recordedSearch: RecordedSearch
 }
 
 /** What platforms and agents send. */
-export function openSources(core: Core, { erasure, ingest, recordings, fetchQueue, recordedSearch }: Beside) {
+export function openSources(core: Core, beside: Beside) {
+  const { erasure, ingest, recordings, fetchQueue, platformClient, recordedSearch } = beside
   const { settingsOf } = core
   // A source can be deleted on a full disk, too.
   const sources = new Sources({ ...core, write: core.writeWhenFull }, { erasure })
@@ -38,6 +42,7 @@ export function openSources(core: Core, { erasure, ingest, recordings, fetchQueu
     sourceFailures: failures,
     eventCounts: counts,
     callSessions,
+    sourceImports: new SourceImports(core, { sources, ingest, fetchQueue, client: platformClient }),
     platforms: new SourceRecordings(sources),
     livekitReceiver: new LiveKitReceiver(core, {
       sources,

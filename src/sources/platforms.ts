@@ -1,16 +1,24 @@
-import { bland } from './bland.ts'
+import { bland, blandHistory } from './bland.ts'
 import { withoutUnknown } from './call-fields.ts'
 import { cartesia } from './cartesia.ts'
 import type { WebhookPlatform } from './catalog.ts'
 import { dograh } from './dograh.ts'
-import { elevenlabs } from './elevenlabs.ts'
-import type { Fault, NamedRecording, Platform, SignedRequest, SourceOptions, SourceUpdate } from './event.ts'
+import { elevenlabs, elevenlabsHistory } from './elevenlabs.ts'
+import type {
+  CallHistory,
+  Fault,
+  NamedRecording,
+  Platform,
+  SignedRequest,
+  SourceOptions,
+  SourceUpdate,
+} from './event.ts'
 import { FieldFault, Fields, type Reading } from './fields.ts'
-import { retell } from './retell.ts'
+import { retell, retellHistory } from './retell.ts'
 import { synthflow } from './synthflow.ts'
 import { telnyx } from './telnyx.ts'
-import { ultravox } from './ultravox.ts'
-import { vapi } from './vapi.ts'
+import { ultravox, ultravoxHistory } from './ultravox.ts'
+import { vapi, vapiHistory } from './vapi.ts'
 
 /** The platforms with webhooks by name. */
 export const platforms = {
@@ -24,6 +32,15 @@ export const platforms = {
   cartesia,
   dograh,
 } as const satisfies Record<WebhookPlatform, Platform>
+
+/** The platforms whose history can be imported. */
+export const histories: Readonly<Partial<Record<WebhookPlatform, CallHistory>>> = {
+  vapi: vapiHistory,
+  retell: retellHistory,
+  elevenlabs: elevenlabsHistory,
+  ultravox: ultravoxHistory,
+  bland: blandHistory,
+}
 
 /** @param secrets the current one and, during a rotation, the previous one */
 export function hasSecret(platform: Platform, headers: Headers, secrets: readonly string[]): boolean {
@@ -47,6 +64,13 @@ export function readEvent(
     if (error instanceof FieldFault) return { field: error.field, message: error.message }
     throw error
   }
+}
+
+/** The change of a call that an update makes, as its event and without its metadata. */
+export function eventsOf({ change, details: { metadata, ...details } }: SourceUpdate) {
+  // The timeline refers to turns, so a new transcript comes with its own timeline or with none.
+  const bare = { ...change, details: { ...(change.transcript && { timeline: null }), ...details } }
+  return { bare, whole: metadata ? { ...bare, details: { ...bare.details, metadata } } : bare }
 }
 
 /** @throws FieldFault */

@@ -9,8 +9,8 @@ import {
   updateOf,
   withoutUnknown,
 } from './call-fields.ts'
-import type { Platform, SourceDetails, SourceUpdate } from './event.ts'
-import { type Fields, isObject } from './fields.ts'
+import type { CallHistory, Platform, SourceDetails, SourceUpdate } from './event.ts'
+import { cursorIn, type Fields, isObject, listIn } from './fields.ts'
 import { isHmac, isRecent, readDigits } from './signature.ts'
 
 // https://docs.retellai.com/features/webhook-overview, https://docs.retellai.com/features/secure-webhook
@@ -75,6 +75,37 @@ function recordingOf(call: Fields): string | undefined {
     call.address('recording_url')
   )
 }
+
+/**
+ * The list lacks the words, so each call is asked for.
+ * https://docs.retellai.com/api-references/list-calls, https://docs.retellai.com/api-references/get-call
+ */
+export const retellHistory: CallHistory = {
+  api: 'https://api.retellai.com',
+  headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+  pageSize: 100,
+  atOnce: 4,
+  idName: 'call_id',
+  page: ({ from, to }, cursor, limit) => ({
+    path: '/v3/list-calls',
+    body: {
+      filter_criteria: { start_timestamp: { type: 'range', op: 'bt', value: [from, to] } },
+      sort_order: 'ascending',
+      limit,
+      ...(cursor === null ? { include_total: true } : { pagination_key: cursor }),
+    },
+  }),
+  read: (answer) => ({
+    items: listIn(answer, 'items'),
+    next: cursorIn(answer, ['has_more', 'pagination_key']),
+  }),
+  totalIn: (answer) => answer.number('total'),
+  startedAt: (call) => call.time('start_timestamp'),
+  fateOf: (call) => (endStates.has(call.text('call_status') ?? '') ? 'ended' : 'live'),
+  more: (call) => ({ path: `/v2/get-call/${encodeURIComponent(call.required('call_id'))}` }),
+  eventOf: (_, call) => ({ event: isObject(call.call_analysis) ? 'call_analyzed' : 'call_ended', call }),
+}
+const endStates = new Set(['ended', 'error', 'not_connected'])
 
 function readLive(name: string, event: Fields): SourceUpdate {
   const { id, change, details, startedAt } = readCommon(event.object('call'))

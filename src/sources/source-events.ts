@@ -5,7 +5,7 @@ import { AppError, unavailable } from '../errors.ts'
 import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
 import type { Fault, SignedRequest } from './event.ts'
 import type { EventCounts } from './event-counts.ts'
-import { answerTo, hasSecret, isSigned, platforms, readEvent, recordingIn } from './platforms.ts'
+import { answerTo, eventsOf, hasSecret, isSigned, platforms, readEvent, recordingIn } from './platforms.ts'
 import type { SourceFailures } from './source-failures.ts'
 import type { Sources, WebhookSource } from './sources.ts'
 
@@ -107,19 +107,10 @@ export class SourceEvents {
   async #write(source: WebhookSource, body: unknown): Promise<Fault | null> {
     const read = readEvent(platforms[source.platform], body, source.options)
     if (read === null || !('id' in read)) return read
-    const { metadata, ...details } = read.details
-    // The timeline refers to turns, so a new transcript comes with its own timeline or with none.
-    const event = {
-      ...read.change,
-      details: { ...(read.change.transcript && { timeline: null }), ...details },
-    }
-    const fault = await this.#put(
-      source,
-      read.id,
-      metadata ? { ...event, details: { ...event.details, metadata } } : event,
-    )
+    const { whole, bare } = eventsOf(read)
+    const fault = await this.#put(source, read.id, whole)
     // Too much metadata must not cost the rest of the event.
-    const rest = fault?.field === 'details.metadata' ? await this.#put(source, read.id, event) : fault
+    const rest = fault?.field === 'details.metadata' ? await this.#put(source, read.id, bare) : fault
     if (rest) return rest
     await this.#queueRecording(source, read.id, body)
     return fault
@@ -146,7 +137,7 @@ export class SourceEvents {
 }
 
 /** The fault of an event that can never be stored; null for a deleted call, whose events are dropped. @throws others */
-function faultOf(error: AppError): Fault | null {
+export function faultOf(error: AppError): Fault | null {
   switch (error.code) {
     case 'call_was_deleted':
       return null

@@ -16,15 +16,17 @@ import {
   withoutUnknown,
 } from './call-fields.ts'
 import type {
+  CallHistory,
   NamedRecording,
   Platform,
   SignedRequest,
   SourceDetails,
   SourceUpdate,
+  Span,
   TimelineEntry,
   TurnLatency,
 } from './event.ts'
-import { type Fields, isObject } from './fields.ts'
+import { FieldFault, type Fields, isObject, listIn } from './fields.ts'
 import { bearerOf, decode, isHmac, isRecent, isSecret, readDigits } from './signature.ts'
 
 // https://docs.vapi.ai/server-url/events, https://docs.vapi.ai/server-url/server-authentication
@@ -77,6 +79,64 @@ export const vapi: Platform = {
 }
 
 const stereo = 'stereo-recording'
+const dayMs = 86_400_000
+/** The parts of a call that its report has beside it. */
+const reported = [
+  'artifact',
+  'analysis',
+  'startedAt',
+  'endedAt',
+  'endedReason',
+  'cost',
+  'costs',
+  'costBreakdown',
+].concat(['customer', 'phoneNumber', 'destination', 'assistantVersion'])
+
+/**
+ * The list has neither cursor nor order, so windows of at most a day are read: a full one is halved. A cursor is the
+ * window's times. https://docs.vapi.ai/api-reference/calls/list
+ */
+export const vapiHistory: CallHistory = {
+  api: 'https://api.vapi.ai',
+  headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+  pageSize: 100,
+  atOnce: 4,
+  hasEmptyPages: true,
+  idName: 'id',
+  page(span, cursor, pageSize) {
+    const { from, to } = windowOf(span, cursor)
+    const [ge, lt] = [from, to].map((time) => encodeURIComponent(new Date(time).toISOString()))
+    return { path: `/call?limit=${pageSize}&createdAtGe=${ge}&createdAtLt=${lt}` }
+  },
+  read(answer, { span, cursor, pageSize }) {
+    const items = listIn(answer)
+    const { from, to } = windowOf(span, cursor)
+    if (items.length < pageSize) {
+      const end = Math.min(to + Math.min(2 * (to - from), dayMs), span.to)
+      return { items, next: to < span.to ? `${to}-${end}` : null }
+    }
+    if (to - from <= 1) throw new FieldFault('body', `has ${pageSize} calls or more of one millisecond`)
+    return { items: [], next: `${from}-${Math.floor((from + to) / 2)}` }
+  },
+  sample: { path: '/call?limit=100' },
+  startedAt: (call) => call.time('createdAt'),
+  fateOf(call) {
+    const status = call.text('status') ?? ''
+    if (['not-found', 'deletion-failed'].includes(status)) return 'deletedThere'
+    return status === 'ended' ? 'ended' : 'live'
+  },
+  eventOf(call) {
+    const parts = reported.flatMap((name) => (call[name] === undefined ? [] : [[name, call[name]]]))
+    return { message: { type: 'end-of-call-report', call, ...Object.fromEntries(parts) } }
+  },
+}
+
+function windowOf(span: Span, cursor: string | null): Span {
+  const [from, to] = cursor?.split('-').map(Number) ?? []
+  return from !== undefined && to !== undefined
+    ? { from, to }
+    : { from: span.from, to: Math.min(span.from + dayMs, span.to) }
+}
 
 /** The plain addresses only tell that there is a recording: they are private. */
 function readRecording(message: Fields): NamedRecording | null {

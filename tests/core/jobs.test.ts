@@ -175,6 +175,7 @@ describe('the jobs of the service', () => {
       'fetches',
       'following',
       'following of indexes',
+      'imports',
       'peaks',
       'questions',
       'recordings',

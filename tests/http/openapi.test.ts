@@ -23,10 +23,10 @@ const ajv = new Ajv({
  * What no schema says: a call's uses of models are of different models; the ids of a rubric are different, and those that are named are there; filters are those of calls;
  * an alert has one pair of limits and destinations that there are, of a figure that there is; a source's options are those of its
  * platform, a webhook's address is public, a golden question has an item, and a review's criteria
- * have names, its turns are there.
+ * have names, its turns are there; an import's span is of times, of a source with a key.
  */
 const asWhole =
-  /is there already|is the id of no criterion|for an enum|"detail":"(filters|above|below|to|of|show|minCalls|noData|showOnly)\b|cannot be added|"detail":"(platform|name|secret|options|url|events|project|itemId|criteria|flaggedTurns)\b/
+  /is there already|is the id of no criterion|for an enum|"detail":"(filters|above|below|to|of|show|minCalls|noData|showOnly)\b|cannot be added|"detail":"(platform|name|secret|options|url|events|project|itemId|criteria|flaggedTurns|source|since|until|recordings)\b/
 
 const chat = await startFakeChat()
 const env = {
@@ -59,7 +59,8 @@ const secret = project.ingestKey
 const ofVapi = { platform: 'vapi', secret }
 /** A source whose secret is the project's ingest key. */
 const sourceId = (await service.services.sources.create(project.projectId, ofVapi)).id
-const changedSourceId = (await service.services.sources.create(project.projectId, { platform: 'vapi' })).id
+const ofLoopback = { platform: 'vapi', options: { apiKey: 'key', host: '127.0.0.1' } }
+const changedSourceId = (await service.services.sources.create(project.projectId, ofLoopback)).id
 const ofHook = { url: 'https://example.com/hook' }
 const webhookId = (await service.services.webhooks.create(project.projectId, ofHook)).id
 /** Of a project that is called `default`, as in the examples. */
@@ -123,6 +124,9 @@ const expectedStatuses: Record<string, string> = {
   'DELETE /v1/sources/{id}': `200 404 507 ${keyed}`,
   'POST /v1/sources/{id}/secret': `200 404 413 415 507 ${keyed}`,
   'GET /v1/sources/{id}/failures': `200 404 ${keyed}`,
+  'POST /v1/sources/{id}/import': `200 202 404 409 413 415 507 ${keyed}`,
+  'GET /v1/sources/{id}/import': `200 404 ${keyed}`,
+  'DELETE /v1/sources/{id}/import': `200 404 507 ${keyed}`,
   'GET /v1/webhooks': `200 ${keyed}`,
   'POST /v1/webhooks': `201 413 415 507 ${keyed}`,
   'GET /v1/webhooks/{id}': `200 404 ${keyed}`,
@@ -636,7 +640,7 @@ describe('real answers', () => {
           // Of what is valid by itself, turns may not continue a call, and ids may be nobody's.
           const text = await answer.text()
           const isUnfit =
-            (/rubric|analyses|alert|source|webhook|golden|review/i.test(operationId ?? '') &&
+            (/rubric|analyses|alert|source|webhook|golden|review|import/i.test(operationId ?? '') &&
               asWhole.test(text)) ||
             text.includes('has the kind, provider and model of another')
           const isAccepted = answer.status < 300 || answer.status === 409 || answer.status === 404 || isUnfit

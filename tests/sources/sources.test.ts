@@ -306,7 +306,7 @@ describe('a source', () => {
       await expect(act()).rejects.toMatchObject({ code: 'not_found' })
     expect((await source.send({ id: 'run-1' })).status).toBe(200)
     await sources.delete(project.projectId, source.id)
-    await expectProblem(await source.send({ id: 'run-2' }), 'not_found')
+    await expectProblem(await source.send({ id: 'run-2' }), 'not_found', 'Source not found')
     const last = await addSource(service, project, 'dograh')
     await projects.delete(project.projectId)
     expect((await last.send({ id: 'run-3' })).status).toBe(404)

@@ -25,6 +25,8 @@ export interface PendingWrite {
   hadParts: boolean
   audited?: Audited | undefined
   beside?: Beside | undefined
+  /** Whether the call is of a platform's history: if it is new, nobody hears of it and it is not analyzed. */
+  isHistory?: boolean | undefined
 }
 
 /** What is written together with a call, or not at all. */
@@ -83,6 +85,7 @@ export class CallWriter {
       entries: this.#recordActions(batch),
       sounds: outdateSounds(batch),
       beside: writeBeside(batch),
+      silenced: forWritten(batch, batch.writes.filter(isSilent).map(withoutValue), dropEvents),
     })
     this.#parts.wordBacklog.schedule()
     return new Set(storedHeads.flat().map(({ id }) => id))
@@ -139,7 +142,7 @@ export class CallWriter {
     const { analysisDelayMs, now } = this.#parts
     if (analysisDelayMs === null) return []
     const dueAt = String(now() + analysisDelayMs)
-    const due = batch.writes.filter(isForAnalysis)
+    const due = batch.writes.filter((write) => isForAnalysis(write) && !isSilent(write))
     const queued = due.map(({ id }) => [id, dueAt] as const)
     const outdated = due.filter(({ before }) => before?.call.status === 'completed').map(withoutValue)
     return [...forWritten(batch, queued, queueAnalyses), ...forWritten(batch, outdated, outdateRuns)]
@@ -221,6 +224,9 @@ const queueAnalyses = preparedSql<Parameter>(sql`
 const outdateSound = preparedSql<Parameter>(sql`
   update ${recordings} set sound_due = ${sql.raw(String(soundDue.figures))}
   where sound_due is null and seq in (select calls.seq from ${joinWritten(parameters)})`)
+/** Of a call that this batch created, triggers have queued nothing else. */
+const dropEvents = preparedSql<Parameter>(sql`
+  delete from webhook_queue where kind = 'call' and record in (select calls.seq from ${joinWritten(parameters)})`)
 /** What a run is asking about the transcript as it was is not stored, and asked again. */
 const outdateRuns = preparedSql<Parameter>(sql`
   update ${analysisQueue} set change_seq = (select change_seq from calls where calls.seq = analysis_queue.seq)
@@ -323,6 +329,10 @@ function forWritten(
 
 function withoutValue({ id }: PendingWrite): [string, null] {
   return [id, null]
+}
+
+function isSilent({ isHistory, seenChangeSeq }: PendingWrite): boolean {
+  return isHistory === true && seenChangeSeq === null
 }
 
 /** Whether the call is completed now, or its transcript has changed since. */

@@ -53,6 +53,8 @@ interface Input {
   own?: OwnDetails
   /** Whether the call ended earlier than now. */
   isImport?: boolean
+  /** Whether it is of a platform's history: a call that it creates is announced to nobody and not analyzed. */
+  isHistory?: boolean
   /** Set when a person or the service changes a stored call: the call is not created, and the audit trail records it. */
   audited?: Audited
   beside?: Beside
@@ -68,11 +70,13 @@ interface Input {
 interface IngestedCall {
   document: string | JsonBytes
   isNew: boolean
+  /** Whether anything was written. */
+  isChanged: boolean
 }
 
 type Result = IngestedCall | AppError
 /** Has no document: many changes of a long call would each keep a copy. */
-type Outcome = Pick<IngestedCall, 'isNew'> | AppError
+export type Outcome = Pick<IngestedCall, 'isNew' | 'isChanged'> | AppError
 
 /** Creates calls and merges changes into them, one or many at a time. */
 export class Ingest {
@@ -127,6 +131,23 @@ export class Ingest {
     await this.put(projectId, id, checkEvent(event), { own: { source }, isMinimal: true })
   }
 
+  /** The same for events of a platform's history, many at a time. The result of one that cannot be written is an error. */
+  async putHistory(
+    projectId: number,
+    events: readonly { id: string; event: object }[],
+    source: string,
+  ): Promise<Outcome[]> {
+    const checked = events.map(({ id, event }) => {
+      const change = resultOf(() => checkEvent(event))
+      return change instanceof AppError
+        ? change
+        : { id, change, own: { source }, isHistory: true, isImport: true }
+    })
+    const inputs = checked.flatMap((each) => (each instanceof AppError ? [] : each))
+    const outcomes = await this.putAll(projectId, inputs)
+    return checked.map((each) => (each instanceof AppError ? each : outcomes.shift()) ?? tooContended())
+  }
+
   /**
    * Sets what is told of a call's recording, or of its sound, together with what is stored of it. With `audited` the call
    * must exist.
@@ -178,7 +199,7 @@ export class Ingest {
         })
         const putSome = () => this.#mergeAndWrite(projectId, some)
         for (const result of await (areLong ? this.#inTurn(putSome) : putSome())) {
-          results.push(result instanceof AppError ? result : { isNew: result.isNew })
+          results.push(result instanceof AppError ? result : outcomeOf(result))
         }
       }
       return results
@@ -237,7 +258,7 @@ export class Ingest {
     }
     // An append without an answer reads no document.
     const appended = await (isLong && !input.isMinimal ? this.#inTurn(appendLong) : append())
-    if (appended) return appended
+    if (appended) return { ...appended, isChanged: true }
     if (!isLong) return await this.#batches.add(projectId, input)
     const [result] = await this.#inTurn(() => {
       if (input.isMinimal) admitLong()
@@ -305,7 +326,7 @@ export class Ingest {
     /** Calls that sent only what is stored already. */
     const heardIds = new Set<string>()
     const mergeOne = (input: Input): IngestedCall => {
-      const { id, change, own, audited, beside, admit, isImport, redactions } = input
+      const { id, change, own, audited, beside, admit, isImport, isHistory, redactions } = input
       if (audited && !storedCalls.has(id)) throw callNotFound()
       checkId(id)
       if (deletedIds.has(id)) {
@@ -317,15 +338,16 @@ export class Ingest {
       const before = writes.get(id)?.after ?? first
       const options = { own, isImport, isHeard: !audited, redactions }
       const after = mergeCall(before, id, change, this.#parts.now(), options)
-      if (!before || beside || !isSame(before, after)) {
+      const isChanged = !before || !isSame(before, after)
+      if (isChanged || beside) {
         this.#checkSize(after)
         // A call that was long already has been admitted.
         const chars = charsStored(after)
         if (chars > readAtOnceCharsMax && charsStored(before) <= readAtOnceCharsMax) admit?.(chars)
         const write = { id, seenChangeSeq: changeSeq, before: first, after, hadParts: hasParts }
-        writes.set(id, { ...write, audited, beside })
+        writes.set(id, { ...write, audited, beside, isHistory })
       } else if (after.heardAt !== before.heardAt) heardIds.add(id)
-      return { document: after.document, isNew: !before }
+      return { document: after.document, isNew: !before, isChanged }
     }
     return { merged: inputs.map((input) => resultOf(() => mergeOne(input))), writes, heardIds: [...heardIds] }
   }
@@ -379,6 +401,10 @@ function charsOf({ change: { transcript, appendTranscript, ...others }, storedCh
   )
 }
 
+function outcomeOf({ isNew, isChanged }: IngestedCall): Outcome {
+  return { isNew, isChanged }
+}
+
 function namesOf(projectId: number, inputs: readonly Input[]): Set<string> {
   return new Set(inputs.map(({ id }) => `${projectId} ${id}`))
 }
@@ -388,7 +414,7 @@ function idsOf(inputs: readonly Input[]): string[] {
 }
 
 /** An error for the client becomes a result. */
-function resultOf(merge: () => IngestedCall): Result {
+function resultOf<Value>(merge: () => Value): Value | AppError {
   try {
     return merge()
   } catch (error) {

@@ -6,7 +6,7 @@ interface RequestIngestOptions {
   ingest: Pick<Ingest, 'put' | 'putAll'>
   /** Queues recordings to be fetched, if the project keeps them. */
   recordings: {
-    enqueue(projectId: number, id: string, recording: { sourceId: null; url: string }): Promise<void>
+    enqueue(projectId: number, id: string, recording: { sourceId: null; url: string }): Promise<unknown>
   }
 }
 

@@ -31,6 +31,10 @@ export interface Download {
   headers?: Record<string, string>
   /** What people call that host. */
   label?: string
+  /** A text to send instead of asking with GET. */
+  body?: string
+  /** What is asked for, in words: a recording by default. */
+  what?: string
 }
 
 /** The answer 200 of the last hop. */
@@ -47,42 +51,46 @@ export interface Answer {
 
 /** Opens a URL and follows its redirects. Read the answer to the end, or close it. @throws FetchFailure */
 export async function download(request: Download, options: DownloadOptions): Promise<Answer> {
-  const first = urlOf(request.url)
+  const { what = 'recording' } = request
+  const first = urlOf(request.url, what)
   let url = first
   for (let hop = 0; hop <= redirectsMax; hop++) {
     options.signal.throwIfAborted()
     const isOwn = url.origin === first.origin
     const who = (isOwn && request.label) || url.hostname
-    const { answer, close } = await connect(url, who, { ...options, headers: isOwn ? request.headers : {} })
+    const sent = isOwn ? { headers: request.headers, body: request.body } : { headers: {}, body: undefined }
+    const { answer, close } = await connect(url, who, { ...options, ...sent })
     const status = answer.statusCode ?? 0
-    if (status === 200) return answerOf(answer, { who, close, idleMs: options.idleMs })
+    if (status === 200) return answerOf(answer, { who, what, close, idleMs: options.idleMs })
     close()
     if (!redirects.includes(status)) {
       const waitMs = retryAfter(answer.headers['retry-after'], options.now()) ?? 0
       throw failureOf(status, { who, waitMs, hasKey: isOwn && request.headers !== undefined })
     }
-    url = urlOf(answer.headers.location, url)
+    url = urlOf(answer.headers.location, what, url)
   }
-  throw new FetchFailure('none', `The recording is behind more than ${redirectsMax} redirects.`)
+  throw new FetchFailure('none', `The ${what} is behind more than ${redirectsMax} redirects.`)
 }
 
 /** @throws FetchFailure */
-function urlOf(text: string | undefined, base?: URL): URL {
+function urlOf(text: string | undefined, what: string, base?: URL): URL {
   const url = text !== undefined && URL.canParse(text, base) ? new URL(text, base) : null
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return url
-  throw new FetchFailure('none', 'The address of the recording is not a web address.')
+  throw new FetchFailure('none', `The address of the ${what} is not a web address.`)
 }
 
-type Connection = DownloadOptions & { headers: Record<string, string> | undefined }
+type Connection = DownloadOptions &
+  Record<'headers', Record<string, string> | undefined> & { body: string | undefined }
 
 /** Sends the request. `close` ends it at any time. */
-function connect(url: URL, who: string, { guard, signal, idleMs, headers }: Connection) {
+function connect(url: URL, who: string, { guard, signal, idleMs, headers, body }: Connection) {
   return new Promise<{ answer: IncomingMessage; close: () => void }>((resolve, reject) => {
     const fail = (problem: string) => reject(new FetchFailure('day', `${who}: ${problem}.`))
     const problem = guard.literalProblem(url)
     if (problem !== null) return reject(refusal(problem))
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
       agent: false,
+      method: body === undefined ? 'GET' : 'POST',
       lookup: guard.lookup(url.protocol),
       headers: { 'user-agent': 'Callbook', 'accept-encoding': 'identity', ...headers },
     })
@@ -113,7 +121,7 @@ function connect(url: URL, who: string, { guard, signal, idleMs, headers }: Conn
       clearTimeout(timer)
       fail('The connection was closed')
     })
-    request.end()
+    request.end(body)
   })
 }
 
@@ -121,22 +129,27 @@ function refusal(problem: string): FetchFailure {
   return new FetchFailure('none', `${problem}, so nothing is fetched from it.`)
 }
 
-function answerOf(
-  answer: IncomingMessage,
-  { who, close, idleMs }: { who: string; close: () => void; idleMs: number },
-): Answer {
+interface AnswerParts {
+  who: string
+  what: string
+  close: () => void
+  idleMs: number
+}
+
+function answerOf(answer: IncomingMessage, { who, what, close, idleMs }: AnswerParts): Answer {
   const length = answer.headers['content-length']
   const bytes = length === undefined ? null : Number(length)
   const isJson = /^application\/(\w+\+)?json\b/i.test(answer.headers['content-type'] ?? '')
-  return { who, isJson, bytes, parts: partsOf(answer, { who, bytes, close, idleMs }), close }
+  return { who, isJson, bytes, parts: partsOf(answer, bytes, { who, what, close, idleMs }), close }
 }
 
 async function* partsOf(
   answer: IncomingMessage,
-  { who, bytes, close, idleMs }: { who: string; bytes: number | null; close: () => void; idleMs: number },
+  bytes: number | null,
+  { who, what, close, idleMs }: AnswerParts,
 ): AsyncGenerator<Uint8Array> {
   const parts = answer[Symbol.asyncIterator]()
-  const brokenOff = () => new FetchFailure('day', `${who} broke off before the recording was whole.`)
+  const brokenOff = () => new FetchFailure('day', `${who} broke off before the ${what} was whole.`)
   let byteCount = 0
   try {
     for (;;) {

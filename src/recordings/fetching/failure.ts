@@ -15,11 +15,14 @@ export class FetchFailure extends Error {
   readonly patience: Patience
   /** How long the other side wants to be left alone. */
   readonly waitMs: number
+  /** The status of the answer; null without one. */
+  readonly status: number | null
 
-  constructor(patience: Patience, message: string, waitMs = 0) {
+  constructor(patience: Patience, message: string, waitMs = 0, status: number | null = null) {
     super(message)
     this.patience = patience
     this.waitMs = waitMs
+    this.status = status
   }
 
   /** What a person reads after the last attempt. */
@@ -48,14 +51,15 @@ export function failureOf(
   status: number,
   { who, hasKey, waitMs }: { who: string; hasKey: boolean; waitMs: number },
 ): FetchFailure {
+  const fail = (patience: Patience, message: string) => new FetchFailure(patience, message, waitMs, status)
   if (status === 401)
-    return new FetchFailure(
+    return fail(
       'none',
       hasKey ? `${who} refuses the API key (401).` : `${who} wants a key for this recording (401).`,
     )
-  if (status === 403) return new FetchFailure('hour', `${who} denies access to the recording (403).`)
-  if (status === 404) return new FetchFailure('hour', `${who} has no such recording (404).`)
-  if (status === 429) return new FetchFailure('day', `${who} gets too many requests (429).`, waitMs)
-  if (status >= 500) return new FetchFailure('day', `${who} has an error of its own (${status}).`, waitMs)
-  return new FetchFailure('none', `${who} answers with status ${status}.`)
+  if (status === 403) return fail('hour', `${who} denies access to the recording (403).`)
+  if (status === 404) return fail('hour', `${who} has no such recording (404).`)
+  if (status === 429) return fail('day', `${who} gets too many requests (429).`)
+  if (status >= 500) return fail('day', `${who} has an error of its own (${status}).`)
+  return fail('none', `${who} answers with status ${status}.`)
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, isNull, lte, notInArray, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull, notInArray, or, type SQL, sql } from 'drizzle-orm'
 import type { CallRecording } from '../../calls/schemas.ts'
 import type { Ingest } from '../../calls/writing/ingest.ts'
 import type { Core } from '../../core/core.ts'
@@ -14,6 +14,10 @@ const triedAgainMax = 10_000
 
 /** Half of all that are fetched at once. */
 const fetchesOfProjectMax = 2
+/** How many of all may be of the past. */
+const pastFetchesMax = 2
+/** Added to the time of a call whose recording is deleted nobody knows when: it comes after those that are told. */
+const untoldRank = 1e14
 
 /** A recording to fetch. */
 export interface FetchRequest {
@@ -22,6 +26,9 @@ export interface FetchRequest {
   url?: string
   urlExpiresAt?: number
   reference?: string
+  /** Whether the call is of the platform's history, and when the platform deletes its recording. */
+  isHistory?: boolean
+  goneAt?: number | undefined
 }
 
 /** A recording whose turn it is. */
@@ -38,6 +45,7 @@ export interface Due {
   attempts: number
   /** Why the last attempt failed. */
   reason: string | null
+  isHistory: boolean
 }
 
 interface FetchQueueParts {
@@ -78,25 +86,28 @@ export class FetchQueue {
 
   /**
    * Queues a recording, if its project keeps recordings and this one is neither kept nor was deleted. For one that waits
-   * already, only the address is renewed.
+   * already, only the address is renewed. Returns whether it is new in the queue.
    */
-  async enqueue(projectId: number, id: string, recording: FetchRequest): Promise<void> {
+  async enqueue(projectId: number, id: string, recording: FetchRequest): Promise<boolean> {
     const { canKeep, settingsOf, store, now } = this.#parts
-    if (!canKeep || (await settingsOf(projectId)).recordings === 'off') return
+    if (!canKeep || (await settingsOf(projectId)).recordings === 'off') return false
     const { read } = store(projectId)
     const row = await queries(read).byCall.get({ projectId, id })
-    if (!row || row.recordingSeq !== null) return
-    if (row.fetch) return await this.#renew(row.fetch, recording)
-    if (await this.#parts.recordings.isUnwanted(projectId, id)) return
-    const { sourceId, reference = null } = recording
+    if (!row || row.recordingSeq !== null) return false
+    if (row.fetch) await this.#renew(row.fetch, recording)
+    if (row.fetch || (await this.#parts.recordings.isUnwanted(projectId, id))) return false
+    const { sourceId, reference = null, isHistory = false, goneAt = null } = recording
     const { url, urlExpiresAt } = this.#sealed(recording)
     const isFree = sql`not exists (select 1 from ${recordings} where seq = ${row.seq})`
     await this.#set(projectId, id, waitingState(null), isFree, (call) => [
       sql`
-        insert into ${recordingFetches} (seq, project_id, source_id, url, url_expires_at, reference, since, due_at)
-        select seq, project_id, ${sourceId}, ${url}, ${urlExpiresAt}, ${reference}, ${now()}, ${now()}
+        insert into ${recordingFetches} (seq, project_id, source_id, url, url_expires_at, reference, since, due_at,
+          past_rank)
+        select seq, project_id, ${sourceId}, ${url}, ${urlExpiresAt}, ${reference}, ${now()}, ${now()},
+          iif(${isHistory ? 1 : 0}, coalesce(${goneAt}, created_at + ${untoldRank}), null)
         from ${calls} where seq = ${call} on conflict (seq) do nothing`,
     ])
+    return true
   }
 
   /** Returns when the next one is due; null if none waits. */
@@ -106,16 +117,23 @@ export class FetchQueue {
 
   /**
    * The next one that is due. One of a project without a fetch under way comes first. A project has only some at once,
-   * so that servers that send slowly do not keep all others waiting.
+   * so that servers that send slowly do not keep all others waiting. Those of the past come last, the soonest gone
+   * first, and leave room for those that are new.
    */
-  async next(inFlight: readonly Pick<Due, 'seq' | 'projectId'>[]): Promise<Due | null> {
+  async next(inFlight: readonly Pick<Due, 'seq' | 'projectId' | 'isHistory'>[]): Promise<Due | null> {
     const ids = inFlight.map(({ projectId }) => projectId)
-    const due = await this.#first(notInArray(recordingFetches.projectId, ids))
+    const past = inFlight.filter(({ isHistory }) => isHistory).map(({ projectId }) => projectId)
+    const hasRoom = past.length < pastFetchesMax
+    const mayStart = or(
+      isNull(recordingFetches.pastRank),
+      hasRoom ? notInArray(recordingFetches.projectId, past) : undefined,
+    )
+    const due = await this.#first(and(notInArray(recordingFetches.projectId, ids), mayStart))
     if (due || inFlight.length === 0) return due
     const full = ids.filter((id) => ids.filter((other) => other === id).length >= fetchesOfProjectMax)
     const seqs = inFlight.map(({ seq }) => seq)
     return await this.#first(
-      and(notInArray(recordingFetches.seq, seqs), notInArray(recordingFetches.projectId, full)),
+      and(notInArray(recordingFetches.seq, seqs), notInArray(recordingFetches.projectId, full), mayStart),
     )
   }
 
@@ -178,8 +196,14 @@ export class FetchQueue {
       .limit(triedAgainMax)
   }
 
-  async #first(isChosen: SQL | undefined): Promise<Due | null> {
+  async #first(isChosen = sql`true`): Promise<Due | null> {
     const { read, now } = this.#parts
+    // By its index alone, since there may be tens of thousands of the past.
+    const [turn] = await read.all<{ seq: number }>(sql`
+      select seq from ${recordingFetches} indexed by recording_fetches_turn where due_at <= ${now()} and ${isChosen}
+        and project_id not in (select id from ${projects} where deleted_at is not null)
+      order by past_rank, due_at limit 1`)
+    if (!turn) return null
     const [next] = await read
       .select({
         row: recordingFetches,
@@ -189,16 +213,14 @@ export class FetchQueue {
       })
       .from(recordingFetches)
       .innerJoin(calls, eq(calls.seq, recordingFetches.seq))
-      .innerJoin(projects, and(eq(projects.id, recordingFetches.projectId), isNull(projects.deletedAt)))
       .leftJoin(callDetails, eq(callDetails.seq, recordingFetches.seq))
-      .where(and(lte(recordingFetches.dueAt, now()), isChosen))
-      .orderBy(asc(recordingFetches.dueAt))
-      .limit(1)
+      .where(eq(recordingFetches.seq, turn.seq))
     if (!next) return null
     const { row, id, recordingUrl, reason } = next
     const isOver = row.urlExpiresAt !== null && row.urlExpiresAt <= now()
     const address = row.url && !isOver ? this.#addresses.open(row.url) : null
-    return { ...row, id, reason, address: row.sourceId === null ? recordingUrl : address }
+    const isHistory = row.pastRank !== null
+    return { ...row, id, reason, isHistory, address: row.sourceId === null ? recordingUrl : address }
   }
 
   async #renew(waits: typeof recordingFetches.$inferSelect, recording: FetchRequest): Promise<void> {

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Core } from '../../core/core.ts'
 import type { Job, Turn } from '../../core/jobs.ts'
 import { AppError } from '../../errors.ts'
-import { jsonOf } from '../../validation.ts'
 import type { Recordings } from '../recordings.ts'
 import { type AddressGuard, type Answer, type Download, download } from './download.ts'
 import { FetchFailure, nextAttempt } from './failure.ts'
 import type { Due, FetchQueue } from './fetch-queue.ts'
+import { readSmallJson } from './platform-client.ts'
 
 const fetchesMax = 4
 /** All fetches share these, so that requests have most of the machine. */
@@ -133,7 +133,7 @@ export class RecordingFetcher {
   async #ask(request: PlatformRequest): Promise<Answer> {
     const answer = await this.#open(request)
     if (!answer.isJson) return answer
-    const address = request.addressIn(await readJson(answer))
+    const address = request.addressIn(await readSmallJson(answer, jsonBytesMax))
     if (address === null)
       throw new FetchFailure('hour', `${request.label} has no recording of this call yet.`)
     return await this.#open({ url: address })
@@ -154,17 +154,6 @@ export class RecordingFetcher {
       if (this.#readyAt - now > 1) await sleep(this.#readyAt - now, null, { signal })
     }
   }
-}
-
-async function readJson({ parts }: Answer): Promise<unknown> {
-  const read: Uint8Array[] = []
-  let bytes = 0
-  for await (const part of parts) {
-    bytes += part.byteLength
-    if (bytes > jsonBytesMax) break
-    read.push(part)
-  }
-  return jsonOf(Buffer.concat(read).toString())
 }
 
 function tooLarge(bytesMax: number): FetchFailure {

@@ -36,6 +36,8 @@ export const actionWords: Record<AuditAction, string> = {
   source_changed: 'Source options changed',
   source_rotated: 'Source secret rotated',
   source_deleted: 'Source deleted',
+  source_import_started: 'Import of history started',
+  source_import_ended: 'Import of history ended',
   project_created: 'Project created',
   project_renamed: 'Project renamed',
   project_deleted: 'Project deleted',
