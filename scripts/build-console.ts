@@ -28,7 +28,7 @@ export const firstLoadBytesMax = {
   overview: 230_000,
   calls: 225_000,
   'calls/': 260_000,
-  callers: 270_000,
+  callers: 230_000,
   playground: 280_000,
   charts: 295_000,
   knowledge: 305_000,
@@ -99,8 +99,8 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   },
   // Of the overview, of a chart's page and of alerts; what chooses a chart needs fields.
   { name: 'charts', test: /ui\/views\/charts\/(card|figure-chart|groups|plot|use-chart)\.tsx?$/ },
-  // They would be joined with the playground's parts.
-  { name: 'confirm', test: /ui\/components\/confirm-dialog|ui\/views\/settings\/privacy-queries/ },
+  // Of the call's page, a caller's and privacy, which would be joined with the playground's parts.
+  { name: 'holds', test: /ui\/views\/calls\/holds/ },
   // Of calls, of the call's page and of agreement, which must not load each other.
   { name: 'queue', test: /ui\/views\/calls\/(queue-queries|view-queries)/ },
   { name: 'chart-choices', test: /ui\/views\/charts\/chart-choices/ },
