@@ -133,31 +133,39 @@ export function AddFilterMenu({ filters, omitted, onFilter, onAdd, target, ...po
   return (
     <Menu position="bottom-start" width={264} {...popup}>
       <Menu.Target>{target}</Menu.Target>
-      <Menu.Dropdown className={classes.menu}>
+      <Menu.Dropdown className={classes.menu} ref={toDialog}>
         <Menu.Search
           aria-label="Search filters and their values"
           placeholder="Filter by …"
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
         />
-        {names.map((field) => (
-          <Menu.Item key={field.name} onClick={() => onAdd(field)}>
-            {field.label}
-          </Menu.Item>
-        ))}
-        {values.slice(0, valuesOffered).map(({ key, label, of, choose }) => (
-          <Menu.Item key={key} onClick={choose}>
-            <span className="cb-truncate">
-              <span className="cb-dimmed">{label}:</span> <bdi>{of}</bdi>
-            </span>
-          </Menu.Item>
-        ))}
-        {names.length + values.length === 0 && (
-          <Menu.Label>No filter and no value has this in its name</Menu.Label>
-        )}
+        <div role="menu" aria-label="Filters">
+          {names.map((field) => (
+            <Menu.Item key={field.name} onClick={() => onAdd(field)}>
+              {field.label}
+            </Menu.Item>
+          ))}
+          {values.slice(0, valuesOffered).map(({ key, label, of, choose }) => (
+            <Menu.Item key={key} onClick={choose}>
+              <span className="cb-truncate">
+                <span className="cb-dimmed">{label}:</span> <bdi>{of}</bdi>
+              </span>
+            </Menu.Item>
+          ))}
+          {names.length + values.length === 0 && (
+            <Menu.Label>No filter and no value has this in its name</Menu.Label>
+          )}
+        </div>
       </Menu.Dropdown>
     </Menu>
   )
+}
+
+/** A menu has no search field in it: the dropdown is a dialog with a menu of its own. */
+function toDialog(dropdown: HTMLElement | null): void {
+  dropdown?.setAttribute('role', 'dialog')
+  dropdown?.removeAttribute('aria-orientation')
 }
 
 interface FormPopoverProps extends PopupProps {
