@@ -102,7 +102,10 @@ export function CallVerdict({ isOnOneLine, children }: CallVerdictProps) {
             {analysis.state === 'done' ? 'Automatic' : 'Platform'}: <Evaluation value={call.evaluation} />
           </>
         )}
-        {own === null && value !== null && `From the ${analysis.state === 'done' ? 'analysis' : 'platform'}`}
+        {!isOnOneLine &&
+          own === null &&
+          value !== null &&
+          `From the ${analysis.state === 'done' ? 'analysis' : 'platform'}`}
         {isReviewed && review && (
           <span className="cb-truncate">
             {review.by ? <bdi>{review.by}</bdi> : 'Reviewed'}, <Instant at={review.at} />

@@ -235,7 +235,7 @@ function Speed() {
       component="select"
       variant="unstyled"
       size="xs"
-      w={60}
+      w={52}
       pointer
       rightSection={<IconChevronDown size={12} aria-hidden />}
       rightSectionWidth={16}
