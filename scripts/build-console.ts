@@ -55,6 +55,8 @@ const shellModules = [
   /ui\/views\/alerts\/alert-link/,
 ]
 
+const chartChoices = /ui\/views\/charts\/chart-choices/
+
 /**
  * Which modules share a file, the first match first; a group also takes what its modules import. Without this table a
  * page needs sixty files, since every set of pages that share a module gets one.
@@ -95,12 +97,16 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
     name: 'calls',
     test: /ui\/views\/(calls\/(call-filters|call-line|columns|date-filter|date-range|evaluation|pill|review-queries|use-keys)|callers\/(caller-link|use-open-caller)|charts\/metrics-query|analysis\/analysis-queries|overview\/scale)\.tsx?$/,
   },
+  // Of the playground and an item's page; it would be joined with dialogs of calls.
+  { name: 'ask', test: /ui\/views\/playground\/(ask-form|passages)/ },
   {
-    name: (id, modules) => (folderOfViews(id, modules) ? null : 'shared'),
+    name: (id, modules) => (folderOfViews(id, modules) || chartChoices.test(id) ? null : 'shared'),
     minShareCount: 2,
     entriesAware: true,
     entriesAwareMergeThreshold: 12_000,
   },
+  // Needs fields, and would be joined with what the overview shows of charts.
+  { name: 'chart-choices', test: chartChoices },
   { name: folderOfViews },
 ]
 
