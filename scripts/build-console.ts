@@ -104,6 +104,8 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   // Of calls, of the call's page and of agreement, which must not load each other.
   { name: 'queue', test: /ui\/views\/calls\/(queue-queries|view-queries)/ },
   { name: 'chart-choices', test: /ui\/views\/charts\/chart-choices/ },
+  // Of the playground and an item's page; it would be joined with dialogs of calls.
+  { name: 'ask', test: /ui\/views\/playground\/(ask-form|passages)/ },
   {
     name: (id, modules) => (folderOfViews(id, modules) ? null : 'shared'),
     minShareCount: 2,

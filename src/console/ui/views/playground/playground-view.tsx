@@ -1,10 +1,10 @@
-import { MultiSelect } from '@mantine/core'
+import { MultiSelect, Stack } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQueries } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { read } from '../../api.ts'
-import { Page } from '../../components/page.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
 import { useProject } from '../../session.ts'
 import { rowsOf, useItems } from '../knowledge/queries.ts'
 import { AskForm } from './ask-form.tsx'
@@ -34,14 +34,18 @@ export function PlaygroundView() {
     })
   const request: AskRequest = { query: q, ...options }
   return (
-    <Page title="Playground" description="Ask a question as an agent would, and see what it receives.">
+    <Stack gap="md">
+      <PageHeader
+        title="Playground"
+        description="Ask a question as an agent would, and see what it receives."
+      />
       <AskForm
         initial={request}
         {...(items.length > 0 && { itemIds: items })}
         options={<ItemsSelect itemIds={items} onChange={(itemIds) => show({ ...request, itemIds })} />}
         onAsk={(next) => show({ ...next, itemIds: items })}
       />
-    </Page>
+    </Stack>
   )
 }
 
