@@ -128,11 +128,11 @@ describe('the first minutes, in a browser', () => {
       'All failed calls': sum('fail'),
     }
     const counted = links.map(({ href, text, beside }) => {
-      const said = /: (\d+) call/.exec(text) ?? /(?:^|\n)(\d+) call/.exec(beside.join('\n'))
+      const said = /(?:: |^)(\d+) call/.exec(text) ?? /(?:^|\n)(\d+) call/.exec(beside.join('\n'))
       const count = figures[text] ?? Number(said?.[1] ?? /(\d+)$/.exec(beside.join('\n'))?.[1])
       return { href, text, count }
     })
-    expect(counted.filter(({ count }) => count > 0)).toHaveLength(21)
+    expect(counted.filter(({ count }) => count > 0)).toHaveLength(22)
     for (const { href, text, count } of counted) {
       const answer = await set.owner.fetch(`/projects/${project.id}/calls?${href.split('?')[1]}`)
       expect([text, (await answer.json()).total]).toEqual([text, count])
