@@ -219,7 +219,7 @@ describe('charts of metrics, in a browser', () => {
     ])
     const { page } = await tabs.show(`/p/${project.id}/overview`, { person: set.owner })
     await page.getByText('compared with nothing: the first call was on').waitFor()
-    await page.getByText('3', { exact: true }).first().waitFor()
+    await page.getByText('2', { exact: true }).first().waitFor()
     expect(await page.getByText(/^was |compared with the/).count()).toBe(0)
     await page.getByRole('link', { name: '7 days' }).click()
     await page.getByText('compared with the previous 7 days').waitFor()

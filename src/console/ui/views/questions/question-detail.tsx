@@ -49,7 +49,7 @@ export function QuestionDetail({ question: row, written, ...acts }: QuestionDeta
         <Said question={question} />
       )}
       <div className="cb-row">
-        <Actions question={question} />
+        <Actions question={question} isWritten={written !== undefined} />
         <Marks question={question} {...acts} />
         <Assignee question={question} {...acts} />
       </div>
@@ -197,8 +197,9 @@ function Marks({ question, isPending, onChange }: MarksProps) {
   )
 }
 
-function Actions({ question: { id, query, callId, item, state, isGolden } }: QuestionProps) {
+function Actions({ question, isWritten }: QuestionProps & { isWritten: boolean }) {
   const { id: project } = useProject()
+  const { id, query, callId, item, state, isGolden } = question
   return (
     <>
       {state === 'gap' && (
@@ -207,6 +208,7 @@ function Actions({ question: { id, query, callId, item, state, isGolden } }: Que
             to="/p/$project/new-item"
             params={{ project }}
             search={{ question: query, gap: id }}
+            variant={isWritten ? 'default' : 'filled'}
             size="compact-sm"
           >
             Write an item
