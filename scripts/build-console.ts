@@ -73,8 +73,6 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'secrets', test: /ui\/components\/shown-once/ },
   // The same, of views and of charts.
   { name: 'keep', test: /ui\/views\/calls\/save-form/ },
-  // Pages that ask before they do something need overlays alone.
-  { name: 'confirm', test: /ui\/(components\/confirm-dialog|views\/settings\/privacy-queries)\.tsx?$/ },
   // Neither the overview nor the calls need them.
   {
     name: 'lists',

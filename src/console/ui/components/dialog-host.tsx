@@ -2,8 +2,8 @@ import { Modal, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { ActionForm } from './action-form.tsx'
-import classes from './confirm-dialog.module.css'
 import type { AnyDialog, Dialog } from './dialog.ts'
+import classes from './dialog-host.module.css'
 import { Problem } from './problem.tsx'
 
 const widthPx = 440
