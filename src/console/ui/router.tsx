@@ -74,8 +74,8 @@ const signInRoute = createRoute({
   path: '/sign-in',
   validateSearch: readFrom,
   beforeLoad: async ({ context: { queryClient } }) => {
-    const { person } = await queryClient.ensureQueryData(sessionQuery)
-    if (person) throw redirect({ to: '/', replace: true })
+    const { person, isSetUp } = await queryClient.ensureQueryData(sessionQuery)
+    if (person || !isSetUp) throw redirect({ to: '/', replace: true })
   },
   component: lazyView(() => import('./views/entry/sign-in-view.tsx'), 'SignInView'),
 })
