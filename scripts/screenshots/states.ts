@@ -128,7 +128,7 @@ const calls: ConsoleState[] = [
     'calls',
     then(
       click('Filter'),
-      (page) => page.getByRole('menuitem', { name: 'Date' }).click(),
+      (page) => page.getByRole('menuitem', { name: 'Date', exact: true }).click(),
       (page) => page.locator('[data-day]:visible').first().waitFor(),
     ),
   ),

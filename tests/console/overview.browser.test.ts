@@ -42,7 +42,7 @@ describe('the overview, in a browser', () => {
     await reasons.nth(111).waitFor()
     // No first step is left to do.
     expect(ofKeys).toEqual([])
-    await card('Failures by agent').getByRole('link', { name: 'agent-8' }).waitFor()
+    await card('Calls by agent').getByRole('link', { name: 'agent-8' }).waitFor()
     // By keyboard, because the mouse would open a tooltip outside the page's landmarks.
     await card('Durations').getByRole('button', { name: 'Show as table' }).press('Enter')
     expect(await findings(page, 'moderate')).toEqual([])
@@ -149,12 +149,12 @@ describe('the overview, in a browser', () => {
     await none.waitFor()
     const durations = page.locator('section').filter({ has: none }).last()
     expect((await durations.boundingBox())?.height).toBeLessThan(110)
-    expect(await page.getByRole('heading', { name: /^Failures by/ }).count()).toBe(0)
+    expect(await page.getByRole('heading', { name: /^Calls by/ }).count()).toBe(0)
 
     const call = { id: 'one', createdAt, status: 'completed' as const, duration: 60 }
     await putCalls(service.services, project.projectId, [{ ...call, details: { agent: { id: 'desk' } } }])
-    await page.getByRole('heading', { name: 'Failures by agent' }).waitFor()
-    expect(await page.getByRole('heading', { name: 'Failures by source' }).count()).toBe(0)
+    await page.getByRole('heading', { name: 'Calls by agent' }).waitFor()
+    expect(await page.getByRole('heading', { name: 'Calls by source' }).count()).toBe(0)
     const bars = page.getByRole('list', { name: 'Calls', exact: true }).getByRole('listitem')
     await bars.first().waitFor()
     for (const days of [7, 30, 90]) {

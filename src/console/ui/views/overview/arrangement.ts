@@ -26,14 +26,14 @@ const defaultItems: readonly OverviewItem[] = [
   { id: 'criteria', name: 'Criteria passed' },
   {
     id: 'agents',
-    name: 'Failures by agent',
-    search: { of: 'success', show: 'failed', by: 'agentId' },
+    name: 'Calls by agent',
+    search: { by: 'agentId,evaluation' },
     isOfSome: true,
   },
   {
     id: 'sources',
-    name: 'Failures by source',
-    search: { of: 'success', show: 'failed', by: 'source' },
+    name: 'Calls by source',
+    search: { by: 'source,evaluation' },
     isOfSome: true,
   },
   { id: 'knowledge', name: 'Knowledge' },
