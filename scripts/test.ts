@@ -119,8 +119,8 @@ async function runTests({ isShown }: { isShown: boolean }): Promise<Run> {
 
 async function runBun(args: readonly string[], isShown: boolean): Promise<Run> {
   const options = [
-    // A test waits for timers and other processes more than half of its time: two files for each core, and one more, keep it busy.
-    `--parallel=${availableParallelism() * 2 + 1}`,
+    // A test waits for timers and other processes more than half of its time: two files for each core keep it busy.
+    `--parallel=${availableParallelism() * 2}`,
     // Quick files share what they import, which takes a third less processor time. The whole suite gives each file its own.
     ...(isQuick ? ['--no-isolate'] : []),
     '--timeout=120000',

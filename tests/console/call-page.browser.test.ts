@@ -345,6 +345,11 @@ describe('the page of a call, in a browser', () => {
   test('Enter takes the label that is offered, and the text itself is offered as a new one', async () => {
     const review = { addLabels: ['billing'] }
     await set.owner.send('PATCH', `/projects/${project.id}/calls/bare/review`, review)
+    // What is offered may be seconds old.
+    await until(async () => {
+      const facets = await (await set.owner.fetch(`/projects/${project.id}/call-facets`)).json()
+      return JSON.stringify(facets.label ?? []).includes('billing')
+    })
     const page = await openCall('all?view=page', { isNew: true })
     const labelsOf = async () => {
       const details = await (await project.fetch('/v1/calls/all/details')).json()

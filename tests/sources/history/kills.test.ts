@@ -9,7 +9,7 @@ import { apiKey, pastCalls, startPlatform } from './fake-platforms.ts'
 
 setDefaultTimeout(900_000)
 /** IMPORT_KILLS=50 by hand. */
-const kills = Number(process.env.IMPORT_KILLS ?? 5)
+const kills = Number(process.env.IMPORT_KILLS ?? 3)
 
 describe.skipIf(ofFilesOnly)('a service that is killed while it imports', () => {
   // With windows of time, of which there are ninety, and with a cursor.
