@@ -230,7 +230,7 @@ export class AuditTrail {
     return { data, nextCursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
   }
 
-  /** The same in runs, unless all is about one record. A run that is longer than some thousand entries goes on on the next page. */
+  /** The same, grouped into runs, unless one record is asked for. A run of more than some thousand entries continues on the next page. */
   async listRuns(
     projectId: number,
     { limit, cursor }: PageOptions,

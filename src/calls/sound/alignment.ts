@@ -16,7 +16,7 @@ export interface Alignment {
   offset: number
 }
 
-/** A clock is the same all along, so the first turns tell. */
+/** The offset of the clocks does not change, so that the first turns suffice. */
 const turnsMax = 200
 const turnsMin = 4
 /** How many seconds a turn may be off after the clocks are aligned: some platforms give whole seconds. */
@@ -26,9 +26,9 @@ const step = 0.1
 /** Of the turns, this share lies where that speaker begins; in the other order clearly fewer do. */
 const fitMin = 0.75
 const fitMargin = 0.1
-/** Of the lengths of texts and of what is spoken. */
+/** The least correlation between the lengths of texts and of what is spoken. */
 const likenessMin = 0.4
-/** Of the floor: who goes on after a longer pause begins again. */
+/** A speaker who goes on after a longer pause begins a turn again. */
 const pauseSeconds = 1
 
 type Spoken = Record<TimedTurn['role'], readonly Span[]>
@@ -73,7 +73,7 @@ function bestOffset(
   return best
 }
 
-/** When each takes the floor, or goes on after a pause. */
+/** When each speaker begins a turn, or goes on after a pause. */
 function startsOf(own: readonly Span[], other: readonly Span[]): number[] {
   let next = 0
   return own.flatMap(([from], index) => {

@@ -158,7 +158,7 @@ function lengthOf([from, to]: Span): number {
   return between(from, to)
 }
 
-/** Without what numbers such as 0.9 - 0.6 come to beyond 0.3. */
+/** Rounds away what floating point adds: 0.9 - 0.6 is 0.30000000000000004. */
 function between(from: number, to: number): number {
   return Math.round((to - from) * 1_000) / 1_000
 }

@@ -79,7 +79,7 @@ export class Levels {
       once = filtered
       power += twice * twice
     }
-    // What is no number would stay for ever.
+    // A NaN would stay in the filter.
     lane.filter = Number.isFinite(twice) ? [sample, once, twice] : [0, 0, 0]
     lane.power += power
   }

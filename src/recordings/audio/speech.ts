@@ -2,21 +2,21 @@ import type { Span, Speakers, Speech } from '../../calls/sound/figures.ts'
 import type { DecodedSound } from './decoded-sound.ts'
 import { decibelsMin, levelsPerSecond, secondsMax, stepsPerDecibel } from './levels.ts'
 
-// Who speaks when is told by how loud each channel is, once all of it is there: a sound is judged by what follows it, too.
-// The constants are in decibels and in levels, of which there are a hundred in a second.
+// Detects speech by the level of each channel, in the whole recording: what follows a sound counts as much as what precedes it.
+// Levels are in steps of decibels, and durations in levels, of which there are a hundred in a second.
 
 const secondsMin = 3
-/** What begins speech, above the noise, and what is still speech around it. */
+/** Speech has a level this far above the noise; the levels around it count from `offset` on. */
 const onset = 9 * stepsPerDecibel
 const offset = 6 * stepsPerDecibel
-/** So far below loud speech nothing is speech, nor below -65 dBFS. */
+/** Nothing that is further than this below the loud levels, or below -65 dBFS, is speech. */
 const range = 36 * stepsPerDecibel
 const gate = (-65 - decibelsMin) * stepsPerDecibel
-/** Loud is what this share of the levels exceeds or, where that is noise, so many of them: a single word. */
+/** The loud level is the one that this share of all levels exceeds, or this many of them: as long as one word. */
 const loudShare = 0.01
 const loudLevels = 15
 const quietShare = 0.1
-/** Between loud and quiet: a channel with less is silent; of one with less than clear, nobody can tell. */
+/** The range between the loud and the quiet level: with less than the first a channel is silent, with less than the second noisy. */
 const dynamicMin = 7 * stepsPerDecibel
 const clearMin = 15 * stepsPerDecibel
 /** People speak at once for at most this share of what they say. */
@@ -24,7 +24,7 @@ const togetherMost = 0.3
 /** The noise is the level that this share of the five seconds before and after does not exceed. */
 const noiseShare = 0.15
 const noiseLevels = 500
-/** Noise is at most so far above quiet, or so far below loud: whoever never pauses is no noise. */
+/** The highest that noise can be, above the quiet level or below the loud one: speech without pauses is not taken for noise. */
 const noiseAboveQuiet = 2 * stepsPerDecibel
 const noiseBelowLoud = 18 * stepsPerDecibel
 /** Anything shorter is a click. */
@@ -36,13 +36,13 @@ const shortest = 12
 const longest = 2_000
 /** Speech varies by more; tones and rooms do not. */
 const variationMin = 1.5 * stepsPerDecibel
-/** Where the other channel is so much louder, and both go together so much, one hears the other, so much later. */
+/** An echo is where the other channel is this much louder, and correlates this much at a delay of at most so many levels. */
 const echoBelow = 6 * stepsPerDecibel
 const echoLikeness = 0.5
 const echoLagMax = 50
-/** What is so much louder than the echo is somebody's own. */
+/** Above the echo by this much, it is the channel's own speaker. */
 const echoMargin = 8 * stepsPerDecibel
-/** How much channels go together that both have everybody. */
+/** Channels that correlate this much both have both speakers. */
 const mixedLikeness = 0.9
 
 type Levels = Uint8Array

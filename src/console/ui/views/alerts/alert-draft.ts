@@ -12,7 +12,7 @@ export interface AlertDraft {
   /** The proposed name, if it is blank. */
   name: string
   of: string
-  /** What is left of a share is stored as the share, with the limits of that: see `ruleOf`. */
+  /** A share of failures is stored as the share of successes, with limits turned round: see `ruleOf`. */
   show: ChartShow
   filters: ChosenFilters
   windowMinutes: number

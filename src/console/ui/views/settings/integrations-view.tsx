@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
 import { IconAlertTriangle, IconPlug, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useEffectEvent } from 'react'
+import { useNavigate } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { setUpOf } from '../../../../sources/catalog.ts'
 import { read } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
@@ -19,6 +19,7 @@ import { useNewSource } from './new-source.tsx'
 import classes from './settings.module.css'
 import { SourceState } from './source-view.tsx'
 import { useLastCall, watchingMs } from './sources.ts'
+import { useLinkToCreate } from './use-link-to-create.ts'
 
 /** What sends calls into the project, and what asks for its knowledge. */
 export function IntegrationsView() {
@@ -26,7 +27,7 @@ export function IntegrationsView() {
   const sources = useQuery({ ...read(of.sources), refetchInterval: watchingMs })
   const navigate = useNavigate()
   const add = useNewSource()
-  useLinkToCreate(add)
+  useLinkToCreate('source', add)
   const addButton = (
     <Button leftSection={<IconPlus size={16} />} onClick={add}>
       Add source
@@ -81,19 +82,6 @@ export function IntegrationsView() {
       <ByKey title="Connect agents" access="search" />
     </Page>
   )
-}
-
-/** A link with `?create=source` opens the dialog. */
-function useLinkToCreate(create: () => void): void {
-  const isAsked = useSearch({ from: '/p/$project/settings/integrations' }).create === 'source'
-  const navigate = useNavigate({ from: '/p/$project/settings/integrations' })
-  const open = useEffectEvent(() => {
-    void navigate({ to: '.', search: {}, replace: true })
-    create()
-  })
-  useEffect(() => {
-    if (isAsked) open()
-  }, [isAsked])
 }
 
 /** The integrations that have keys of one access. */

@@ -9,8 +9,7 @@ import {
   IconTrash,
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useEffectEvent } from 'react'
+import { useNavigate } from '@tanstack/react-router'
 import type { KeyRecord } from '../../../../access/keys/key-record.ts'
 import { read } from '../../api.ts'
 import { dayLabel } from '../../components/dates.ts'
@@ -30,6 +29,7 @@ import { lastDayOf } from './expiry.ts'
 import { accesses, accessOf, inPairs, type ListedKey, stateOf } from './keys.ts'
 import { useNewKey } from './new-key.tsx'
 import classes from './settings.module.css'
+import { useLinkToCreate } from './use-link-to-create.ts'
 
 /** The project's keys: list, create and revoke. */
 export function KeysView() {
@@ -39,7 +39,7 @@ export function KeysView() {
   const create = useNewKey()
   const revoke = useRevokeKey()
   const now = useNow()
-  useLinkToCreate(create)
+  useLinkToCreate('key', create)
   const createButton = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => create()}>
       Create API Key
@@ -84,19 +84,6 @@ export function KeysView() {
       />
     </Page>
   )
-}
-
-/** A link with `?create=key` opens the dialog. */
-function useLinkToCreate(create: () => void): void {
-  const isAsked = useSearch({ from: '/p/$project/settings/keys' }).create === 'key'
-  const navigate = useNavigate({ from: '/p/$project/settings/keys' })
-  const open = useEffectEvent(() => {
-    void navigate({ to: '.', search: {}, replace: true })
-    create()
-  })
-  useEffect(() => {
-    if (isAsked) open()
-  }, [isAsked])
 }
 
 /** Asks before a key stops working for good. */

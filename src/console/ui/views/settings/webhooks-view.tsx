@@ -1,7 +1,6 @@
 import { ActionIcon, Button, Menu } from '@mantine/core'
 import { IconDots, IconList, IconPlus, IconRefresh, IconTrash, IconWebhook } from '@tabler/icons-react'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useEffectEvent } from 'react'
+import { useNavigate } from '@tanstack/react-router'
 import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
 import { Empty } from '../../components/empty.tsx'
 import { asCount } from '../../components/figures.ts'
@@ -12,6 +11,7 @@ import { QueryTable } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
 import { focusedOrMenu } from '../../components/use-focus.ts'
 import classes from './settings.module.css'
+import { useLinkToCreate } from './use-link-to-create.ts'
 import { useDeleteWebhook, useNewWebhook, useRotate } from './webhook-acts.tsx'
 import { allEvents, useWebhooks } from './webhook-queries.ts'
 import { SwitchedOff, WebhookState } from './webhook-state.tsx'
@@ -21,7 +21,7 @@ export function WebhooksView() {
   const webhooks = useWebhooks()
   const navigate = useNavigate({ from: '/p/$project/settings/webhooks' })
   const create = useNewWebhook()
-  useLinkToCreate(create)
+  useLinkToCreate('webhook', create)
   const open = ({ id }: WebhookRecord) => void navigate(to.webhook(id))
   const createButton = (
     <Button leftSection={<IconPlus size={16} />} onClick={create}>
@@ -78,19 +78,6 @@ export function WebhooksView() {
       />
     </Page>
   )
-}
-
-/** A link with `?create=webhook` opens the dialog. */
-function useLinkToCreate(create: () => void): void {
-  const isAsked = useSearch({ from: '/p/$project/settings/webhooks' }).create === 'webhook'
-  const navigate = useNavigate({ from: '/p/$project/settings/webhooks' })
-  const open = useEffectEvent(() => {
-    void navigate({ to: '.', search: {}, replace: true })
-    create()
-  })
-  useEffect(() => {
-    if (isAsked) open()
-  }, [isAsked])
 }
 
 function Events({ row }: { row: WebhookRecord }) {
