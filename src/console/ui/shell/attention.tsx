@@ -51,7 +51,7 @@ interface Concern {
   link: LinkProps
 }
 
-/** Firing alerts; for owners failing webhooks and silent sources; for the console's owner a backup that did not come. */
+/** Firing alerts for everybody, failing webhooks and silent sources for owners, a missed backup for the console's owner. */
 function useConcerns(): Concern[] {
   const { id: project, role, of } = useProject()
   const now = useNow()

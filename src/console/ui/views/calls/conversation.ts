@@ -20,7 +20,8 @@ interface StepsLine {
 export type Line = SpokenLine | StepsLine
 
 /**
- * The turns in order, and between them other events, by time, those of one time as they were sent. If no turn has a time, an event follows the turn that it
+ * The turns in order, and between them other events, by time; events of the same time stay in the order in which they were
+ * sent. If no turn has a time, an event follows the turn that it
  * names, or else the last one. A tool's answer stands with its call.
  */
 export function linesOf(transcript: readonly Turn[], timeline: readonly TimelineEntry[]): Line[] {
