@@ -63,6 +63,8 @@ const ofLoopback = { platform: 'vapi', options: { apiKey: 'key', host: '127.0.0.
 const changedSourceId = (await service.services.sources.create(project.projectId, ofLoopback)).id
 const ofHook = { url: 'https://example.com/hook' }
 const webhookId = (await service.services.webhooks.create(project.projectId, ofHook)).id
+/** Is never changed: one that a change has disabled sends nothing again. */
+const replayedWebhookId = (await service.services.webhooks.create(project.projectId, ofHook)).id
 /** Of a project that is called `default`, as in the examples. */
 const defaultKey = (await service.services.keys.create(projectId, settings)).key
 
@@ -589,6 +591,7 @@ describe('real answers', () => {
         ['/ingest/from', sourceId],
         ['/v1/alerts/', alertId],
         ['/v1/sources/', changedSourceId],
+        ['/v1/webhooks/{id}/replay', replayedWebhookId],
         ['/v1/webhooks/', webhookId],
       ].find(([start = '']) => operation.path.startsWith(start))
       const sendBody: Send = (id, body) =>
