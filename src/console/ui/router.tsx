@@ -56,7 +56,8 @@ const startRoute = createRoute({
     if (!person) throw redirect({ to: '/sign-in', replace: true })
     if (mustSetUpTwoFactor) throw redirect({ to: '/second-factor', replace: true })
     const last = lastProject.read()
-    const project = projects.find(({ id }) => id === last) ?? projects[0]
+    const project =
+      projects.find(({ id }) => id === last) ?? projects.find(({ calls }) => calls > 0) ?? projects[0]
     if (project)
       throw redirect({ to: '/p/$project/overview', params: { project: project.id }, replace: true })
   },
