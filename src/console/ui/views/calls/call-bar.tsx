@@ -113,7 +113,7 @@ export function CallBar({ call, details, rail, isPage }: CallBarProps) {
 
 /** The call as a page of its own, and back. */
 function PageButton({ isPage }: { isPage: boolean }) {
-  const navigate = useNavigate()
+  const navigate = useNavigate({ from: '/p/$project/calls/$call' })
   const toggle = () => {
     void navigate({
       to: '.',
