@@ -5,7 +5,6 @@ import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { CallRow } from '../../../calls/reading/call-rows.ts'
 import { read } from '../api.ts'
-import { useFormatNumber } from '../components/phone-number.ts'
 import { to } from '../components/to.ts'
 import { useDates } from '../components/use-dates.ts'
 import { parseSearch } from '../search-params.ts'
@@ -70,12 +69,10 @@ function useCalls(query: string, isOn: boolean): CommandGroup {
   }
 }
 
-function CallLabel({ row: { id, callerNumber, calledNumber, summary, said } }: { row: CallRow }) {
-  const formatNumber = useFormatNumber()
-  const number = callerNumber ?? calledNumber
+function CallLabel({ row: { id, numbers, summary, said } }: { row: CallRow }) {
   return (
     <>
-      {number === null ? id : formatNumber(number)}
+      {numbers.callerNumber ?? numbers.calledNumber ?? id}
       {(summary ?? said) && (
         <span className="cb-dimmed">
           {' · '}

@@ -5,7 +5,6 @@ import { useParams, useSearch } from '@tanstack/react-router'
 import { type CSSProperties, lazy, Suspense, useEffect, useRef } from 'react'
 import { ApiProblem, read } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
-import { useFormatNumber } from '../../components/phone-number.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
@@ -38,9 +37,8 @@ function CallPanel({ id }: { id: string }) {
   const rail = useRail(panel)
   const [width, setWidth] = useCallWidth()
   const dates = useDates()
-  const formatNumber = useFormatNumber()
   useDocumentTitle(
-    `${call ? `${callTitle(call, details.data?.direction, formatNumber)}, ${dates.moment(call.createdAt)}` : `Call ${id}`} · Callbook`,
+    `${call ? `${callTitle(details.data?.numbers ?? call, details.data?.direction)}, ${dates.moment(call.createdAt)}` : `Call ${id}`} · Callbook`,
   )
   useEffect(() => {
     // The panel covers the list and what was focused there.

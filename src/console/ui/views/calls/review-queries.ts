@@ -1,6 +1,6 @@
 import { type QueryKey, skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { ReviewChange } from '../../../../calls/review/schemas.ts'
-import type { CallDetails, Review } from '../../../../calls/schemas.ts'
+import type { Review } from '../../../../calls/schemas.ts'
 import { ApiProblem, pathOf, read, unwrap } from '../../api.ts'
 import { sayNotDone } from '../../components/say-not-done.ts'
 import { usePerson, useProject } from '../../session.ts'
@@ -17,20 +17,20 @@ export function useReview(id: string) {
     mutationFn: (change: ReviewChange) => unwrap(of.calls({ id }).review.patch(change)),
     onMutate: async (change) => {
       await queryClient.cancelQueries({ queryKey })
-      const before = queryClient.getQueryData<CallDetails>(queryKey)
+      const before = queryClient.getQueryData(queryKey)
       if (before) {
         const review = withChange(before.review, change, person.name)
-        queryClient.setQueryData<CallDetails>(queryKey, { ...before, review })
+        queryClient.setQueryData(queryKey, { ...before, review })
       }
       return { before }
     },
     onSuccess: (details, { addLabels, note }) => {
-      queryClient.setQueryData<CallDetails>(queryKey, details)
+      queryClient.setQueryData(queryKey, details)
       if (note !== undefined) queryClient.setQueryData(unsavedNoteKey(project, id), null)
       if (addLabels) void queryClient.invalidateQueries({ queryKey: pathOf(of['call-facets']) })
     },
     onError: (error, change, context) => {
-      if (context?.before) queryClient.setQueryData<CallDetails>(queryKey, context.before)
+      if (context?.before) queryClient.setQueryData(queryKey, context.before)
       const hasChanged = error instanceof ApiProblem && error.code === 'note_has_changed'
       if (change.note !== undefined)
         queryClient.setQueryData<UnsavedNote>(unsavedNoteKey(project, id), {

@@ -6,7 +6,6 @@ import type { ChangedReview, ManyChange } from '../../../../calls/review/schemas
 import { pathOf, unwrap } from '../../api.ts'
 import { useConfirm } from '../../components/dialogs.tsx'
 import { asCount, counted } from '../../components/figures.ts'
-import { useFormatNumber } from '../../components/phone-number.ts'
 import { sayNotDone } from '../../components/say-not-done.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { stringifySearch } from '../../search-params.ts'
@@ -155,15 +154,14 @@ export function useDeleteMatching(selection: Selection, filters: ResolvedFilters
 /** What a deletion means, and the first of the calls. */
 function Deletion({ calls, named }: { calls: number; named: readonly CallRow[] }) {
   const dates = useDates()
-  const formatNumber = useFormatNumber()
   return (
     <>
       {named.length > 0 && (
         <ul className="cb-figure">
-          {named.map(({ id, createdAt, callerNumber }) => (
+          {named.map(({ id, createdAt, numbers: { callerNumber } }) => (
             <li key={id}>
               {dates.moment(createdAt)}
-              {callerNumber !== null && ` · ${formatNumber(callerNumber)}`}
+              {callerNumber !== null && ` · ${callerNumber}`}
             </li>
           ))}
           {calls > named.length && <li>and {asCount(calls - named.length)} more</li>}
