@@ -47,7 +47,7 @@ const coreModules = [
 const shellModules = [
   /@tanstack\/(query-core|react-query|react-router)\/(?!.*(queriesObserver|useQueries|useBlocker))|@tabler\/icons-react/,
   // The others are loaded on demand, or need overlays.
-  /ui\/components\/(?!api-form|calendar|choice|confirm|day-field|dialog-host|hints|json-tree|list-table|notices|number-format|page\.|shown|table)/,
+  /ui\/components\/(?!api-form|calendar|choice|confirm|day-field|dialog-host|hints|json-tree|list-table|notices|page\.|shown|table)/,
   /ui\/shell\/(?!.*-(again|dialog|drawer|form|menu)\.tsx?$)/,
   // Names of classes and of platforms: a small file that most pages share would be joined with one that few need.
   /ui\/components\/.*\.module\.css$|sources\/catalog/,

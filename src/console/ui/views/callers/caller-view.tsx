@@ -13,7 +13,6 @@ import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { useFormatNumber } from '../../components/phone-number.ts'
 import { Problem } from '../../components/problem.tsx'
 import { PagedTable } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
@@ -44,7 +43,6 @@ export function CallerView() {
   const { of } = useProject()
   const { caller: id } = route.useParams()
   const caller = useQuery(read(of.callers({ caller: id })))
-  const formatNumber = useFormatNumber()
   const [erasure, setErasure] = useState<string | null>(null)
   const { data, error, refetch } = caller
   if (error && !data)
@@ -52,7 +50,7 @@ export function CallerView() {
   return (
     <>
       <PageHeader
-        title={data ? formatNumber(data.number) : 'Person'}
+        title={data?.shownNumber ?? 'Person'}
         // A browser keeps the titles of pages in its history.
         tabTitle="Person"
         description={data ? <Summary caller={data} /> : ' '}
@@ -104,7 +102,7 @@ function Calls({ of: caller, isErased }: { of: string; isErased: boolean }) {
       expectedRows={8}
       columns={({ cell }) => [
         cell('When', (row) => <When row={row} />, { width: '136px' }),
-        cell('Caller and called', (row) => <Numbers from={row.callerNumber} to={row.calledNumber} />, {
+        cell('Caller and called', ({ numbers }) => <Numbers of={numbers} />, {
           width: '240px',
           from: 640,
         }),

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, type RefObject, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { turnTimes } from '../../../../calls/reading/talk-timeline.ts'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
+import type { ShownDetails } from '../../../call-routes.ts'
 import { asCount, counted } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import classes from './call.module.css'
@@ -32,7 +33,7 @@ const tabs = [
 interface OpenCallProps {
   call: Call
   /** Undefined when they could not be loaded. */
-  details: CallDetails | undefined
+  details: ShownDetails | undefined
   panel: RefObject<HTMLElement | null>
   rail: Rail
 }

@@ -4,11 +4,9 @@ import type { CallDetails } from '../../../../calls/schemas.ts'
 import { useAct } from '../../components/acts.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { sayNotDone } from '../../components/say-not-done.ts'
-import { callKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import classes from './call.module.css'
 import { useCallPage } from './call-page.ts'
-import { callDetailsQuery } from './call-queries.ts'
 import { readWaveform } from './waveform.ts'
 
 const peaksAgainMs = 2_000
@@ -22,7 +20,7 @@ export function playablePath(project: string, id: string, details: CallDetails |
 /** The waveform of a recording, soon after it was kept. Null until then, and if it has none. */
 export function peaksQuery(project: string, id: string, keptAt: string | null) {
   return queryOptions({
-    queryKey: callKeys.peaks(project, id, keptAt),
+    queryKey: ['peaks', project, id, keptAt],
     queryFn: async ({ signal }) => {
       const answer = await fetch(`${recordingPath(project, id)}/peaks`, { signal })
       if (!answer.ok) throw new Error(`The waveform could not be loaded: ${answer.status}`)
@@ -72,10 +70,10 @@ export function RecordingState() {
 }
 
 function TryAgain({ id }: { id: string }) {
-  const { id: project, of } = useProject()
+  const { of } = useProject()
   const { mutate, isPending } = useAct({
     send: () => of.calls({ id }).recording.fetch.post({}),
-    changes: callDetailsQuery(project, id),
+    changes: of.calls({ id }).details,
   })
   const onError = (error: unknown) => sayNotDone('The recording was not fetched', error)
   return (
