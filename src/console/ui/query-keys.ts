@@ -20,6 +20,7 @@ export const callKeys = {
   details: within('calls', 'details'),
   analysis: within('calls', 'analysis'),
   peaks: within('calls', 'peaks'),
+  sound: within('calls', 'sound'),
   unsavedNote: within('calls', 'unsaved-note'),
   neighbours: within('calls', 'neighbours'),
   /** Of the command palette. */
