@@ -97,7 +97,10 @@ const cells: Record<ColumnName, (row: CallRow, time: string) => ReactNode> = {
     </>
   ),
   cost: ({ costUsd }) => <Figure text={costUsd === null ? null : asDollars(costUsd)} />,
-  latency: ({ latencyMs }) => <Figure text={latencyMs === null ? null : asMilliseconds(latencyMs)} />,
+  latency: ({ latencyMs }) => lasting(latencyMs),
+  wait: ({ sound }) => lasting(sound?.responseMaxMs),
+  deadAir: ({ sound }) => lasting(sound?.deadAirSeconds, 1_000),
+  talkOver: ({ sound }) => lasting(sound?.talkOverSeconds, 1_000),
   criteria: ({ criteria: { passed, judged } }) => (
     <Figure text={judged === 0 ? null : `${passed}/${judged}`} title={`${passed} of ${judged} passed`} />
   ),
@@ -234,6 +237,10 @@ function Figure({ text, title }: { text: string | null; title?: string }) {
       {text}
     </span>
   )
+}
+
+function lasting(value: number | null | undefined, ms = 1): ReactNode {
+  return <Figure text={typeof value === 'number' ? asMilliseconds(value * ms) : null} />
 }
 
 function Named({ value, title }: { value: string | null; title: string | null }) {

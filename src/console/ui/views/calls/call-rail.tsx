@@ -30,6 +30,7 @@ import { useCallPage } from './call-page.ts'
 import { personsNumber } from './call-title.ts'
 import { Evaluation, LiveBadge } from './evaluation.tsx'
 import { valueLabel } from './filter-labels.ts'
+import { SoundLine } from './heard-sound.tsx'
 import { CallHolds } from './holds.tsx'
 import { medianParts, partLabels } from './latency.ts'
 import { asRedacted, MarkedText } from './marked-text.tsx'
@@ -68,6 +69,7 @@ export function CallRail() {
       </CallVerdict>
       {details && <CallNotes />}
       <CallHolds id={call.id} />
+      <SoundLine />
       {call.summary && (
         <p
           className={classes.summary}

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { queryOptions } from '@tanstack/react-query'
 import type { CallDetails } from '../../../../calls/schemas.ts'
+import { api, unwrap } from '../../api.ts'
 import { useAct } from '../../components/acts.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { sayNotDone } from '../../components/say-not-done.ts'
@@ -30,6 +31,17 @@ export function peaksQuery(project: string, id: string, keptAt: string | null) {
     refetchInterval: ({ state }) => (state.data?.isComputed === false ? peaksAgainMs : false),
     staleTime: ({ state }) => (state.data?.isComputed ? Number.POSITIVE_INFINITY : 0),
     select: ({ waveform }) => waveform,
+  })
+}
+
+/** When each speaks in a recording that is measured: again when its figures have changed. */
+export function heardQuery(project: string, id: string, details: CallDetails | undefined) {
+  const { sound, recording } = details ?? {}
+  return queryOptions({
+    queryKey: ['sound', project, id, sound],
+    queryFn: ({ signal }) => unwrap(api.projects({ project }).calls({ id }).sound.get({ fetch: { signal } })),
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: sound?.state === 'measured' && recording?.state === 'kept',
   })
 }
 
