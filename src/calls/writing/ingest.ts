@@ -131,17 +131,20 @@ export class Ingest {
     await this.put(projectId, id, checkEvent(event), { own: { source }, isMinimal: true })
   }
 
-  /** The same for events of a platform's history, many at a time. The result of one that cannot be written is an error. */
+  /**
+   * The same for events that a platform was asked for, many at a time; those that are no news are history. The result of
+   * one that cannot be written is an error.
+   */
   async putHistory(
     projectId: number,
-    events: readonly { id: string; event: object }[],
+    events: readonly { id: string; event: object; isNews: boolean }[],
     source: string,
   ): Promise<Outcome[]> {
-    const checked = events.map(({ id, event }) => {
+    const checked = events.map(({ id, event, isNews }) => {
       const change = resultOf(() => checkEvent(event))
       return change instanceof AppError
         ? change
-        : { id, change, own: { source }, isHistory: true, isImport: true }
+        : { id, change, own: { source }, isHistory: !isNews, isImport: true }
     })
     const inputs = checked.flatMap((each) => (each instanceof AppError ? [] : each))
     const outcomes = await this.putAll(projectId, inputs)
