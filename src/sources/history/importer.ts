@@ -182,7 +182,7 @@ export class Importer {
       const [first] = items
       return {
         items,
-        times: items.flatMap((item) => history.startedAt(Fields.of(item)) ?? []),
+        times: startsOf(items, history),
         total:
           others.length === 0 && isObject(answer) ? (history.totalIn?.(Fields.of(answer)) ?? null) : null,
         more: first && history.more?.(Fields.of(first), null),
@@ -393,6 +393,22 @@ export class Importer {
     }
     return queued
   }
+}
+
+/** When calls began; one of a changed schema is left out unless all are. @throws FieldFault */
+function startsOf(items: readonly Record<string, unknown>[], { startedAt }: CallHistory): number[] {
+  const starts = items.map((item) => {
+    try {
+      return startedAt(Fields.of(item)) ?? null
+    } catch (error) {
+      if (error instanceof FieldFault) return error
+      throw error
+    }
+  })
+  const [fault] = starts.filter((start) => start instanceof FieldFault)
+  const times = starts.filter((start) => typeof start === 'number')
+  if (fault && times.length === 0) throw fault
+  return times
 }
 
 /** @throws ImportProblem naming the field that is not as described */
