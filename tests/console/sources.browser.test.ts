@@ -26,13 +26,13 @@ const sessionSpans = {
   ],
 }
 const { service, set, project, tabs } = await startConsoleInBrowser()
-const tab = await tabs.open({ person: set.owner })
+const tab = await tabs.show(`/p/${project.id}/settings/integrations`, { person: set.owner })
 
 describe('sources, in a browser', () => {
   afterEach(() => expect(tab.complaints).toEqual([]))
 
   test('a source is made, its page shows the first event by itself, and one that cannot be read with its field', async () => {
-    const { page, open } = tab
+    const { page, follow: open } = tab
     await open(`/p/${project.id}/settings/integrations`)
     await page.getByRole('button', { name: 'Add source' }).first().click()
     const dialog = page.getByRole('dialog')
@@ -74,7 +74,7 @@ describe('sources, in a browser', () => {
   })
 
   test('a secret that the platform makes is pasted into the page of its source, which is deleted in two clicks', async () => {
-    const { page, open } = tab
+    const { page, follow: open } = tab
     await open(`/p/${project.id}/settings/integrations?create=source`)
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('radio', { name: /Synthflow/ }).click()
@@ -98,7 +98,7 @@ describe('sources, in a browser', () => {
   })
 
   test('recordings are kept from a box in the dialog, with a key that is never shown again', async () => {
-    const { page, open } = tab
+    const { page, follow: open } = tab
     await open(`/p/${project.id}/settings/integrations?create=source`)
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('radio', { name: /ElevenLabs/ }).click()
@@ -107,7 +107,6 @@ describe('sources, in a browser', () => {
     await dialog.getByLabel('API key').fill('two words')
     await dialog.getByRole('button', { name: 'Add ElevenLabs' }).click()
     await dialog.getByText('printable ASCII').waitFor()
-    expect(await findings(page)).toEqual([])
     await dialog.getByLabel('API key').fill('sk_first')
     await dialog.getByRole('button', { name: 'Add ElevenLabs' }).click()
     await page.getByText('ElevenLabs’s API key: stored.').waitFor()
@@ -123,7 +122,7 @@ describe('sources, in a browser', () => {
   })
 
   test('the page of a framework fills a new key into its lines, once, and shows its first call by itself', async () => {
-    const { page, open } = tab
+    const { page, follow: open } = tab
     await open(`/p/${project.id}/settings/integrations`)
     await page.getByRole('link', { name: 'LiveKit Agents' }).click()
     await page.getByText('Waiting for the first call').waitFor()
@@ -164,7 +163,7 @@ describe('sources, in a browser', () => {
   })
 
   test('the page of one’s own code fills a new key into a program that sends a call', async () => {
-    const { page, open } = tab
+    const { page, follow: open } = tab
     await open(`/p/${project.id}/settings/integrations`)
     await page.getByRole('link', { name: 'Your own code' }).click()
     await page.getByRole('button', { name: 'Create ingest key' }).click()
@@ -183,7 +182,7 @@ describe('sources, in a browser', () => {
   })
 
   test('the page of a tool fills a search key into lines that work', async () => {
-    const { page, open } = tab
+    const { page, follow: open } = tab
     await open(`/p/${project.id}/settings/integrations/mcp`)
     await page.getByText('"Bearer ck_live_…"').waitFor()
     await page.getByRole('button', { name: 'Create search key' }).click()
@@ -203,14 +202,14 @@ describe('sources, in a browser', () => {
   })
 
   test('the overview splits the calls by source and agent', async () => {
-    const { page, open } = tab
+    const { page, follow: open } = tab
     await open(`/p/${project.id}/overview`)
     await page.getByRole('link', { name: 'Dograh' }).waitFor()
     await page.getByRole('link', { name: 'Front desk' }).waitFor()
   })
 
   test('agents of LiveKit are shown their variable, and their first session by itself', async () => {
-    const { page, open } = tab
+    const { page, follow: open } = tab
     await open(`/p/${project.id}/settings/integrations?create=source`)
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('radio', { name: /LiveKit Agents/ }).click()
