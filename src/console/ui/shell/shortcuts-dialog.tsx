@@ -1,4 +1,4 @@
-import { Kbd, Modal } from '@mantine/core'
+import { Kbd, Modal, Text } from '@mantine/core'
 import { modifierKey } from './modifier-key.ts'
 import { pages, settingsPage } from './pages.ts'
 import classes from './shortcuts-dialog.module.css'
@@ -83,7 +83,9 @@ export default function ShortcutsDialog({ onClose }: { onClose: () => void }) {
       <div className="cb-stack">
         {groups.map(({ title, rows }) => (
           <section key={title}>
-            <h3 className={`cb-dimmed ${classes.title}`}>{title}</h3>
+            <Text component="h3" size="xs" c="dimmed" fw={500} mb={4}>
+              {title}
+            </Text>
             <dl className={classes.shortcuts}>
               {rows.map(({ keys, does }) => (
                 <div key={does}>

@@ -164,9 +164,9 @@ function Deletion({ calls, named }: { calls: number; named: readonly CallRow[] }
   return (
     <>
       {named.length > 0 && (
-        <ul className="cb-figure">
+        <ul>
           {named.map(({ id, createdAt, callerNumber }) => (
-            <li key={id}>
+            <li key={id} className="cb-figure">
               {dates.moment(createdAt)}
               {callerNumber !== null && ` · ${formatNumber(callerNumber)}`}
             </li>
