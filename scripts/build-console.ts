@@ -40,7 +40,7 @@ export const firstLoadBytesMax = {
 const coreModules = [
   /@mantine\/(hooks\/(?!esm\/use-(drag|long-press|local-storage))|core\/(esm\/core|.*\/(Anchor|Group|InputBase|ScrollArea\/utils|Skeleton|Stack|Text|TextInput|Title))\/)/,
   /@tanstack\/react-(query|router)\/.*\/use(Mutation|Location)/,
-  /ui\/(components\/(action|code|field-|figures|mono|problem|use-focus)|shell\/sign-out)/,
+  /ui\/(components\/(action|acts|code|field-|figures|mono|problem|use-focus)|shell\/sign-out)/,
 ]
 
 /** What most pages of a project need, and their frame. */
@@ -67,8 +67,10 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'overlays', test: /@mantine\/core\/.*\/(Drawer|Menu|Modal|Popover|Tooltip)\// },
   {
     name: 'fields',
-    test: /@mantine\/(form|core\/.*\/(Checkbox|MultiSelect|NumberInput|Radio|Select|Switch|TagsInput|Textarea))\//,
+    test: /@mantine\/core\/.*\/(Checkbox|MultiSelect|NumberInput|Radio|Select|Switch|TagsInput|Textarea)\//,
   },
+  // Of the sign-in and of pages with a form, which the calls load later.
+  { name: 'forms', test: /ui\/components\/api-form/ },
   // Needs overlays and fields, which the sign-in page must not load.
   { name: 'secrets', test: /ui\/components\/shown-once/ },
   // The same, of views and of charts.
@@ -76,7 +78,7 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   // Neither the overview nor the calls need them.
   {
     name: 'lists',
-    test: /@mantine\/core\/.*\/(SegmentedControl|Tabs)\/|ui\/components\/(api-form|page|table)\.tsx/,
+    test: /@mantine\/core\/.*\/(SegmentedControl|Tabs)\/|ui\/components\/(page|table)\.tsx/,
   },
   // Of the list without calls, which must not load forms.
   { name: 'first-call', test: /ui\/views\/(calls\/no-calls|first-steps\/first-call|settings\/keys)\.tsx?$/ },
