@@ -47,12 +47,12 @@ const coreModules = [
 const shellModules = [
   /@tanstack\/(query-core|react-query|react-router)\/(?!.*(queriesObserver|useQueries|useBlocker))|@tabler\/icons-react/,
   // The others are loaded on demand, or need overlays.
-  /ui\/components\/(?!api-form|calendar|choice|confirm|day-field|dialog-host|hints|json-tree|notices|page\.|shown|table)/,
-  /ui\/shell\/(?!.*-(again|dialog|drawer|form|menu)\.tsx?$)/,
+  /ui\/components\/(?!api-form|calendar|choice|confirm|day-field|dialog-host|json-tree|notices|page\.|shown|table)/,
+  /ui\/shell\/(?!.*-(again|commands|dialog|drawer|form|menu)\.tsx?$)/,
   // Names of classes and of platforms: a small file that most pages share would be joined with one that few need.
   /ui\/components\/.*\.module\.css$|sources\/catalog/,
-  // The links to a new alert, on the list of calls and on the overview.
-  /ui\/views\/alerts\/alert-link/,
+  // The links to a new alert, on the list of calls and on the overview, and to a call, in the palette and on its page.
+  /ui\/views\/(alerts\/alert-link|calls\/call-links)/,
 ]
 
 /**
@@ -95,7 +95,7 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   // What the overview, the list of calls and the call's page have in common, and some of it other lists and privacy, too.
   {
     name: 'calls',
-    test: /ui\/views\/(calls\/(call-filters|call-line|columns|date-ranges|evaluation|filter-(fields|forms|labels)|pill|review-queries|use-keys)|callers\/(caller-link|use-open-caller)|analysis\/analysis-queries)\.tsx?$/,
+    test: /ui\/views\/(calls\/(call-filters|call-line|columns|date-ranges|evaluation|filter-(fields|forms|labels)|pill)|callers\/(caller-link|use-open-caller)|analysis\/analysis-queries)\.tsx?$/,
   },
   // Of the overview, of a chart's page and of alerts; what chooses a chart needs fields.
   {
