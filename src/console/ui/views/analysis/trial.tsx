@@ -185,7 +185,7 @@ function Comparison({ old, now, version }: ComparisonProps) {
         const differs = key !== 'summary' && new Set(cells.map(({ same }) => same)).size > 1
         return (
           <section key={key} className={classes.comparison} data-differs={differs || undefined}>
-            <Group component="h3" gap="xs" mb={4}>
+            <Group component="h3" gap="xs" mb={4} fz="sm" fw={600} lh="20px">
               <bdi>{title}</bdi>
               {differs && <StatusBadge tone="accent">Differs</StatusBadge>}
             </Group>

@@ -1,4 +1,4 @@
-import { Stack, Text } from '@mantine/core'
+import { Stack, Text, Title } from '@mantine/core'
 import type { ExplainedHit } from '../../../../knowledge/search/explain.ts'
 import { Highlight } from '../../components/highlight.tsx'
 import { PageLink } from '../../components/links.tsx'
@@ -16,7 +16,9 @@ export function TextHits({ words }: { words: string }) {
   if (!hits || hits.passages === 0) return null
   return (
     <Stack component="section" gap="xs" aria-label="In texts" data-stale={isPlaceholderData || undefined}>
-      <h2>In texts</h2>
+      <Title order={2} size="sm">
+        In texts
+      </Title>
       <p className="cb-dimmed">
         {hits.passages < passagesMax
           ? 'Passages that have the most of these words, in any of their forms.'
