@@ -56,6 +56,8 @@ const none: CallRecording = {
   durationSeconds: null,
   channels: null,
   keptAt: null,
+  mutedSeconds: null,
+  muted: null,
 }
 
 const { service, set, project, tabs } = await startConsoleInBrowser()
