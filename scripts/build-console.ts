@@ -47,7 +47,7 @@ const coreModules = [
 const shellModules = [
   /@tanstack\/(query-core|react-query|react-router)\/(?!.*(queriesObserver|useQueries|useBlocker))|@tabler\/icons-react/,
   // The others are loaded on demand, or need overlays.
-  /ui\/components\/(?!api-form|calendar|choice|confirm|day-field|dialog-host|hints|json-tree|list-table|notices|number-format|page\.|shown|table)/,
+  /ui\/components\/(?!api-form|calendar|choice|confirm|day-field|dialog-host|hints|json-tree|list-table|notices|page\.|shown|table)/,
   /ui\/shell\/(?!.*-(again|dialog|drawer|form|menu)\.tsx?$)/,
   // Names of classes and of platforms: a small file that most pages share would be joined with one that few need.
   /ui\/components\/.*\.module\.css$|sources\/catalog/,
@@ -93,10 +93,13 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   // What the overview, the list of calls and the call's page have in common, and some of it other lists and privacy, too.
   {
     name: 'calls',
-    test: /ui\/views\/(calls\/(call-filters|call-line|columns|date-ranges|evaluation|filter-(fields|forms|labels)|pill|review-queries|use-keys)|callers\/(caller-link|use-open-caller)|charts\/(chart|chart-queries|scale)|analysis\/analysis-queries)\.tsx?$/,
+    test: /ui\/views\/(calls\/(call-filters|call-line|columns|date-ranges|evaluation|filter-(fields|forms|labels)|pill|review-queries|use-keys)|callers\/(caller-link|use-open-caller)|analysis\/analysis-queries)\.tsx?$/,
   },
   // Of the overview, of a chart's page and of alerts; what chooses a chart needs fields.
-  { name: 'charts', test: /ui\/views\/charts\/(card|figure-chart|groups|plot|use-chart)\.tsx?$/ },
+  {
+    name: 'charts',
+    test: /ui\/views\/charts\/(card|chart|chart-queries|figure-chart|groups|plot|scale|use-chart)\.tsx?$/,
+  },
   // Of the call's page, a caller's and privacy, which would be joined with the playground's parts.
   { name: 'holds', test: /ui\/views\/calls\/holds/ },
   // Of calls, of the call's page and of agreement, which must not load each other.

@@ -93,6 +93,8 @@ export function loadConfig(env: Record<string, string | undefined>, isTerminal: 
     bucket: read.bucket(),
     /** Largest document of a call, in bytes of UTF-8. */
     callBytesMax: read.integer('CALL_MAX_BYTES', 2 ** 23, [1_024, 2 ** 28]),
+    /** What models cost in projects without prices of their own: the path of a list in JSON. */
+    pricesFile: read.text('PRICES_FILE'),
     /** Without a trailing slash; null means the address that the server listens on. */
     publicUrl: read.publicUrl('PUBLIC_URL'),
     /** 0 turns it off. */

@@ -11,6 +11,7 @@ import { addIndexCommands } from './index.ts'
 import { addKeyCommands } from './key.ts'
 import { addKnowledgeCommands } from './knowledge.ts'
 import { addPersonCommands } from './person.ts'
+import { addPricesCommands } from './prices.ts'
 import { addProjectCommands } from './project.ts'
 import { addRecordingCommands } from './recording.ts'
 import { addRubricCommands } from './rubric.ts'
@@ -54,6 +55,7 @@ export function commandLine(shell: Shell): Command {
   addHoldCommands(program, shell)
   addRecordingCommands(program, shell)
   addRubricCommands(program, shell)
+  addPricesCommands(program, shell)
   addAlertCommands(program, shell)
   addKnowledgeCommands(program, shell)
   addIndexCommands(program, shell)

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { ProjectSettings } from '../../src/db/project-settings.ts'
 import { invalidRequest } from '../../src/errors.ts'
 import type { SettingsChange } from '../../src/projects/schemas.ts'
+import { readJson } from './json-file.ts'
 import { columns, namingOptions, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
@@ -18,6 +19,7 @@ interface SetOptions {
   recordings?: string
   recordingRetainDays?: string
   callerChannel?: string
+  prices?: string
   json?: true
 }
 
@@ -35,6 +37,7 @@ const options: Record<string, string> = {
   recordings: '--recordings',
   recordingRetainDays: '--recording-retain-days',
   callerChannel: '--caller-channel',
+  prices: '--prices',
 }
 
 /** `project set` changes how a project keeps personal data. Without options it shows the settings. */
@@ -70,6 +73,7 @@ export function addSet(project: Command, shell: Shell): void {
       '--caller-channel <0|1>',
       "which channel of recordings is the caller's, or off: what is said tells",
     )
+    .option('--prices <file>', 'what models cost, a list in JSON, in place of PRICES_FILE; or off')
     .option('--json', 'print {"id","name","retainDays","redact","country","keepNumbers",…}')
     .action(async (wanted: string, { json, ...values }: SetOptions) => {
       const done = await shell.withServices(async ({ projects, settings }) => {
@@ -88,7 +92,14 @@ export function addSet(project: Command, shell: Shell): void {
 /** The settings in the options. The change itself checks them. */
 function changeOf(values: SetOptions): SettingsChange {
   const { retainDays, redact, country, keepNumbers, keepQuestions, noteReading, membersDelete } = values
-  const { timeZone, endSilentAfter, recordings, recordingRetainDays: recordingDays, callerChannel } = values
+  const {
+    timeZone,
+    endSilentAfter,
+    recordings,
+    recordingRetainDays: recordingDays,
+    callerChannel,
+    prices,
+  } = values
   const change = {
     ...(retainDays !== undefined && { retainDays: numberOf(retainDays) }),
     ...(redact !== undefined && { redact: redact === 'off' ? [] : redact.split(',') }),
@@ -101,6 +112,7 @@ function changeOf(values: SetOptions): SettingsChange {
     ...(recordings !== undefined && { recordings }),
     ...(recordingDays !== undefined && { recordingRetainDays: numberOf(recordingDays) }),
     ...(callerChannel !== undefined && { callerChannel: numberOf(callerChannel) }),
+    ...(prices !== undefined && { prices: prices === 'off' ? null : readJson(prices) }),
     ...(endSilentAfter !== undefined && { endSilentAfter: endSilentAfter === 'off' ? null : endSilentAfter }),
   }
   return change as SettingsChange
@@ -117,7 +129,7 @@ function switchOf(setting: 'notesReading' | 'membersMayDelete', text: string): b
 }
 
 const toOptions = namingOptions(({ field, message }) => ({
-  field: options[field.replace(/\.\d+$/, '')] ?? field,
+  field: field.startsWith('line ') ? `--prices: ${field}` : (options[field.replace(/\.\d+$/, '')] ?? field),
   message: message.replace(', or null', ', or off'),
 }))
 
@@ -125,6 +137,7 @@ function linesOf(settings: Omit<ProjectSettings, 'gapCoverage'>): string[][] {
   return Object.entries(options).map(([name, option]) => {
     const value = settings[name as keyof typeof settings]
     if (value === true) return [option, 'on']
+    if (name === 'prices' && Array.isArray(value)) return [option, `${value.length} lines`]
     return [option, value === null || value === false ? 'off' : String(value) || 'off']
   })
 }

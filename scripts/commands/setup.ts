@@ -16,6 +16,7 @@ type Way = keyof typeof ways
 const pollEveryMs = 500
 /** A call that is not over is told of once nothing more has come for so long. */
 const quietMs = 3_000
+const projectsNamedMax = 10
 const skill = fileURLToPath(new URL('../../skills/callbook/SKILL.md', import.meta.url))
 
 interface SetupOptions extends AsJson {
@@ -48,14 +49,16 @@ export function addSetupCommand(program: Command, shell: Shell): void {
       new Option('--with <what>', 'what you run; asked for on a terminal').choices(Object.keys(ways)),
     )
     .option('--timeout <seconds>', 'how long to wait for a call', readSeconds, 600)
-    .option('--json', 'print {"with","lines","call","missing"}; the lines go to stderr as well')
+    .option('--json', 'print {"with","lines","call","url","missing"}; the lines go to stderr as well')
     .action(async ({ project, timeout, json, ...options }: SetupOptions) => {
       const way = options.with ?? (await askWay(shell))
       await shell.withServices(async (services) => {
-        const { projectId, name } = await theProject(services, project)
+        const { projectId, id, name } = await theProject(services, project)
         const since = await lastCall(services, projectId)
-        const lines = await linesFor(way, services, projectId, consoleOrigin(services.config))
-        for (const line of lines) shell.say(line)
+        const origin = consoleOrigin(services.config)
+        const callsUrl = `${origin}/console/p/${id}/calls`
+        const lines = await linesFor(way, services, projectId, origin)
+        for (const line of [...lines, `Calls appear at ${callsUrl}`]) shell.say(line)
         const isLocalAlone = services.database.isLocal && !hasOwner(services.config)
         if (isLocalAlone) shell.say('No service runs on this folder yet: bun start')
         shell.say(`\nWaiting for a call in ${shown(name)}, for up to ${timeout} s …`)
@@ -65,8 +68,10 @@ export function addSetupCommand(program: Command, shell: Shell): void {
           throw new AppError('not_found', 'No call', { detail: `No call has arrived within ${timeout} s.` })
         const missing = missingIn(call)
         const { changeSeq: _, isDated: __, isTimed: ___, ...told } = call
-        await shell.answer(json, { with: way, lines, call: told, missing }, [
+        const url = `${callsUrl}/${encodeURIComponent(call.id)}`
+        await shell.answer(json, { with: way, lines, call: told, url, missing }, [
           `The call ${shown(call.id)} has arrived: ${call.status}, ${call.turns} turns.`,
+          url,
           ...(missing.length === 0
             ? ['Nothing is missing in it.']
             : ['Missing in it:', ...missing.map((each) => `- ${each}`)]),
@@ -93,11 +98,12 @@ async function askWay({ streams, isTerminal }: Shell): Promise<Way> {
 
 async function theProject({ projects }: Services, idOrName: string | undefined) {
   if (idOrName !== undefined) return await projects.find(idOrName)
-  const [only, ...others] = await projects.list()
-  if (only && others.length === 0) return only
-  throw usage(
-    only ? 'There are several projects: say which with --project.' : 'There is no project yet: bun start',
-  )
+  const all = await projects.list()
+  const [only] = all
+  if (!only) throw usage('There is no project yet: bun start')
+  if (all.length === 1) return only
+  const names = all.slice(0, projectsNamedMax).map(({ name }) => shown(name))
+  throw usage(`Say which project: --project ${names.join(', or --project ')}`)
 }
 
 function usage(detail: string): AppError {

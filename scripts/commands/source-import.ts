@@ -44,7 +44,7 @@ export function addImport(source: Command, shell: Shell): void {
     .option(
       '--json',
       'print {"id","state","reason","since","until","at","found","created","changed","unchanged","live","erased","skipped","failed","samples","recordings"}, ' +
-        'or {"ok","reachable","total","perCall"} of a dry run',
+        'or {"ok","reachable","total","perCall","seen","recordings","goneAt"} of a dry run',
     )
     .action(async (name: string, flags: ImportFlags) => {
       const isQuick = Boolean(flags.status || flags.stop || flags.dryRun)
@@ -145,11 +145,13 @@ const toOptions = namingOptions(({ field, message }) => ({
 
 function previewLines(preview: Awaited<ReturnType<Services['sourceImports']['preview']>>): string[] {
   if (!preview.ok) return [preview.reason]
-  const { reachable, total, perCall } = preview
+  const { reachable, total, perCall, seen, recordings, goneAt } = preview
   return [
     reachable === null ? 'The platform has no such call.' : `The oldest call seen began at ${reachable}.`,
     ...(total === null ? [] : [`It has ${counted(total, 'call')} in all.`]),
     `Each call takes ${counted(perCall, 'request')} beside the list.`,
+    ...(recordings === null ? [] : [`Of ${counted(seen, 'call')}, ${recordings} have a recording.`]),
+    ...(goneAt === null ? [] : [`The platform deletes a recording at ${goneAt}.`]),
   ]
 }
 

@@ -50,7 +50,7 @@ function addCreate(source: Command, shell: Shell): void {
       '--option <key=value>',
       'metadata=keep (what you attach to a call on the platform becomes its metadata), direction=outbound ' +
         '(synthflow), summaryInsight=ID (telnyx), apiKey=KEY and apiSecret=- (livekit), apiKey=- (of the API that recordings are ' +
-        'fetched from), host=HOST of that API, callerChannel=0 or 1 (of its recordings); KEY=- reads a line of standard input; can be repeated',
+        'fetched from), host=HOST of that API, poll=5m (1m to 24h: ask the platform for new calls so often; or off), callerChannel=0 or 1 (of its recordings); KEY=- reads a line of standard input; can be repeated',
       collect,
       [],
     )
@@ -132,8 +132,8 @@ function addList(source: Command, shell: Shell): void {
         const last = lastEventAt ?? (hasSecret ? 'waiting' : 'no secret yet')
         return [id, platform, name, String(events), String(failures), last]
       })
-      const values = all.map(({ id, platform, name, projectId, events, failures, lastEventAt }) => {
-        return { id, platform, name, projectId, events, failures, lastEventAt }
+      const values = all.map(({ id, platform, name, projectId, events, failures, lastEventAt, poll }) => {
+        return { id, platform, name, projectId, events, failures, lastEventAt, poll }
       })
       const head = ['ID', 'PLATFORM', 'NAME', 'EVENTS', 'FAILURES', 'LAST EVENT']
       await shell.answerList(json, values, { head, rows, none: 'There are no sources yet.' })

@@ -19,6 +19,7 @@ import { readSearchBox } from './finding/search-box.ts'
 import type { CallDeletion, CallToDelete } from './keeping/call-deletion.ts'
 import type { Callers } from './keeping/callers.ts'
 import { type Holds, HoldWasSet } from './keeping/holds.ts'
+import { ShownNumbers } from './keeping/shown-numbers.ts'
 import { type AnalyzedCall, readForAnalysis, readLastAnalysis } from './reading/analyzed-call.ts'
 import {
   type CallRows,
@@ -83,6 +84,11 @@ const queries = preparedQueries((db) => {
       .from(sql`calls left join call_details on call_details.seq = calls.seq`)
       .where(isThisCall)
       .prepare(),
+    numbersById: db
+      .select({ callerNumber: calls.callerNumber, calledNumber: calls.calledNumber })
+      .from(calls)
+      .where(isThisCall)
+      .prepare(),
     soundById: db
       .select({
         file: recordings.file,
@@ -120,6 +126,7 @@ interface PageRequest {
 export class Calls {
   readonly #parts: Core & CallsParts
   readonly #talkTimelines: TalkTimelines = new LRUCache({ max: talkTimelinesMax })
+  readonly #shownNumbers = new ShownNumbers()
   readonly #deletions = new ProjectBatches<Deletion, AppError | null>((projectId) => ({
     run: (batch) => this.#deleteTogether(projectId, batch),
     sizeOf: () => 1,
@@ -158,9 +165,11 @@ export class Calls {
     const { store, matcher } = this.#parts
     const cursors = this.cursors(projectId)
     const talkTimelines = this.#talkTimelines
+    const shownNumbers = this.#shownNumbers
     const { read, readForConsole: db } = store(projectId)
     const conditions = await this.#conditionsOf(projectId, query)
-    return await findRows(projectId, query, { db, read, matcher, talkTimelines, cursors, conditions })
+    const parts = { matcher, talkTimelines, shownNumbers, cursors, conditions }
+    return await findRows(projectId, query, { db, read, ...parts })
   }
 
   /** The calls before and after one in the console's list. @throws not_found; invalid_request */
@@ -255,6 +264,15 @@ export class Calls {
   /** What is known about a call beyond its thirteen fields, as JSON bytes. */
   details(projectId: number, id: string, admit?: Admit): Promise<StoredDocument> {
     return readDocument(queries(this.#parts.store(projectId).read).detailsById, { projectId, id }, admit)
+  }
+
+  /** The same for the console, which begins with the call's phone numbers as people read them. */
+  async shownDetails(projectId: number, id: string, admit?: Admit): Promise<StoredDocument> {
+    const { document, changeSeq } = await this.details(projectId, id, admit)
+    const stored = await queries(this.#parts.store(projectId).read).numbersById.get({ projectId, id })
+    if (!stored) throw callNotFound()
+    const start = Buffer.from(`{"numbers":${JSON.stringify(await this.#shownNumbers.of(stored))},`)
+    return { document: Buffer.concat([start, document.subarray(1)]), changeSeq }
   }
 
   /** Documents by row number. Deleted calls are absent. */

@@ -47,7 +47,7 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
       "Exactly this value; `none` for null. If a person evaluated the call, their evaluation counts, not the platform's.",
     example: 'fail',
   },
-  isEngaged: { about: 'Whether it was a meaningful conversation.', example: true },
+  isEngaged: { about: 'Whether it was a meaningful conversation; `none` for null.', example: true },
   from: { about: '`createdAt` at or after this time, or this day in UTC.', example: '2026-01-31' },
   to: { about: '`createdAt` before this time, or this day in UTC.', example: '2026-02-01' },
   completedFrom: {
@@ -77,7 +77,7 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
     example: 'agent-7',
   },
   agentVersion: { about: "The version of the call's agent; `none` for calls without one.", example: 'v3' },
-  direction: { about: '`inbound`, `outbound`, `web`, or `none`.', example: 'inbound' },
+  direction: { about: '`inbound`, `outbound`, `web`; `none` for null.', example: 'inbound' },
   label: {
     about: 'One of the labels that people gave the call; `none` for calls without one.',
     example: 'billing',

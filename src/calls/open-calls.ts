@@ -1,6 +1,8 @@
 import type { Core } from '../core/core.ts'
+import type { Price } from '../db/schema.ts'
 import type { Erasure } from '../erasure/erasure.ts'
 import { Calls } from './calls.ts'
+import { Costs } from './costs/costs.ts'
 import { Figures } from './figures/figures.ts'
 import { Passes } from './figures/passes.ts'
 import { WindowFigures } from './figures/window-figures.ts'
@@ -17,8 +19,14 @@ import { CallSets } from './review/call-sets.ts'
 import { Reviews } from './review/reviews.ts'
 import { Ingest } from './writing/ingest.ts'
 
+interface CallsParts {
+  erasure: Erasure
+  /** What models cost in projects without prices of their own. */
+  prices: readonly Price[] | null
+}
+
 /** The calls: written, found, read, reviewed, kept. */
-export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
+export function openCalls(core: Core, { erasure, prices }: CallsParts) {
   const { config, role, linkSecret } = core
   const holds = new Holds(core, { erasure })
   const passes = new Passes(core)
@@ -30,7 +38,7 @@ export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
   const wordBacklog = new WordBacklog(core)
   // What a command imports is history: people ask for its analysis.
   const analysisDelayMs = role === 'service' ? (config.analysis?.delayMs ?? null) : null
-  const ingest = new Ingest(core, { analysisDelayMs, wordBacklog })
+  const ingest = new Ingest(core, { analysisDelayMs, wordBacklog, prices })
   const selections = new CallSelections(core)
   const callers = new Callers(core, { selections, holds, addresses: new CallerAddress(linkSecret) })
   const calls = new Calls(core, { erasure, holds, deletion, callers, matcher, figures })
@@ -51,6 +59,7 @@ export function openCalls(core: Core, { erasure }: { erasure: Erasure }) {
     callSets,
     figures,
     windowFigures,
+    costs: new Costs(core, { ingest, prices }),
     silence: new Silence(core, { ingest }),
     retention: new Retention(core, { holds, deletion, erasure }),
   }

@@ -460,6 +460,11 @@ export const CallDetails = Type.Object(
       Type.Unsafe<'platform' | 'computed'>({ type: 'string', enum: ['platform', 'computed', null] }),
       'Where `costUsd` is from. A request is `platform`.',
     ),
+    costMissing: Type.Optional(
+      Type.Array(Type.String({ example: 'tts cartesia sonic-3' }), {
+        description: 'What has no price, so that the cost cannot be computed; absent otherwise.',
+      }),
+    ),
     recording: CallRecording,
     sound: CallSound,
     analysis: AnalysisOutcome,

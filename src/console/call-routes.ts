@@ -4,6 +4,7 @@ import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
 import type { Figures } from '../calls/figures/figures.ts'
 import type { Callers } from '../calls/keeping/callers.ts'
+import type { CallNumbers } from '../calls/keeping/shown-numbers.ts'
 import type { CallSets } from '../calls/review/call-sets.ts'
 import type { Reviews } from '../calls/review/reviews.ts'
 import { FoundCalls, NewSet, ReviewChange, ReviewsChange, UndoneChange } from '../calls/review/schemas.ts'
@@ -17,6 +18,11 @@ import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
 import { consoleRoutes, jsonBody } from './console-routes.ts'
 import { ArrangedViews, CallsToDelete, NewName, NewView, NumberToFind } from './schemas.ts'
 import type { Views } from './views.ts'
+
+/** What the console knows of a call: its details, and its phone numbers as people read them. */
+export interface ShownDetails extends CallDetails {
+  numbers: CallNumbers
+}
 
 export interface CallParts {
   calls: Calls
@@ -43,8 +49,8 @@ export function callRoutes({
   reading,
 }: CallParts) {
   const detailsOf = async (projectId: number, id: string) => {
-    const { document } = await buffers.bodyOf(projectId, (admit) => calls.details(projectId, id, admit))
-    return answerOf<CallDetails>(document)
+    const { document } = await buffers.bodyOf(projectId, (admit) => calls.shownDetails(projectId, id, admit))
+    return answerOf<ShownDetails>(document)
   }
   return (
     consoleRoutes('/console/api/projects/:project')

@@ -35,7 +35,7 @@ export function asOwner(
   { id, name, createdAt }: Project,
   { membersMayDelete, timeZone }: Pick<ProjectOfPerson, 'membersMayDelete' | 'timeZone'>,
 ): ProjectOfPerson {
-  const own = { role: 'owner', membersMayDelete, timeZone, firstView: null, views: 0 } as const
+  const own = { role: 'owner', membersMayDelete, timeZone, firstView: null, views: 0, calls: 0 } as const
   return { id, name, ...own, createdAt: new Date(createdAt).toISOString() }
 }
 

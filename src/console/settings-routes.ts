@@ -184,7 +184,11 @@ function sourceRoutes({ sources, sourceEvents, sourceFailures, sourceImports }: 
       jsonBody(ChangedSource),
     )
     .delete('/:id', ({ member, by, params }) => sources.delete(member.projectId, params.id, by))
-    .get('/:id/import', ({ member, params }) => sourceImports.get(member.projectId, params.id))
+    .get(
+      '/:id/import',
+      async ({ member, params }) =>
+        (await sourceImports.find(member.projectId, params.id)) ?? { state: null },
+    )
     .post(
       '/:id/import',
       ({ member, by, params, body }) =>

@@ -22,6 +22,7 @@ export const settingsColumns = {
   recordings: projects.recordings,
   recordingRetainDays: projects.recordingRetainDays,
   callerChannel: projects.callerChannel,
+  prices: projects.prices,
 }
 
 /** What owners set for a project: see the columns in schema.ts. */

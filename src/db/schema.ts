@@ -90,6 +90,8 @@ export const projects = sqliteTable(
     recordingRetainDays: integer('recording_retain_days'),
     /** Which channel of a recording is the caller's, where no source says it; null where what is said must tell. */
     callerChannel: integer('caller_channel').$type<0 | 1>(),
+    /** What its models cost, in place of the service's own list. */
+    prices: text({ mode: 'json' }).$type<Price[]>(),
   },
   (table) => [index('projects_by_name').on(table.name)],
 )
@@ -924,9 +926,13 @@ export const sources = sqliteTable(
     lastEventAt: integer('last_event_at'),
     createdAt: integer('created_at').notNull(),
     createdBy: text('created_by'),
+    /** How the polls go that the option `poll` asks for. */
+    poll: text({ mode: 'json' }).$type<SourcePoll>(),
+    pollDueAt: integer('poll_due_at'),
   },
   (table) => [
     index('sources_by_project').on(table.projectId, table.createdAt),
+    index('sources_poll_due').on(table.pollDueAt).where(sql`poll_due_at is not null`),
     // Of other platforms, the API key is a secret, which must not be in a second place.
     index('sources_by_api_key').on(sql`options ->> 'apiKey'`).where(sql`platform = 'livekit'`),
   ],
@@ -956,6 +962,37 @@ export const sourceImports = sqliteTable(
   ],
 )
 
+/** What one model costs, in US dollars for as much as `per` says. */
+export interface Price {
+  kind: 'llm' | 'stt' | 'tts'
+  /** Null for any. */
+  provider?: string | null
+  /** May end in `*`. */
+  model: string
+  /** An ISO date. */
+  from: string
+  per: '1M tokens' | '1K tokens' | 'minute' | '1K characters' | '1M characters'
+  input?: number
+  cachedInput?: number
+  cacheWrite?: number
+  audioInput?: number
+  output?: number
+  audioOutput?: number
+  price?: number
+}
+
+/** Times in milliseconds since 1970. */
+export interface SourcePoll {
+  /** When polling was switched on: a call that ended before is history. */
+  since: number
+  /** The next poll asks for the calls that began since then, and for those of the hour before. */
+  from: number
+  /** When the last poll that succeeded began. */
+  lastAt: number | null
+  /** Why the last poll has failed. */
+  reason: string | null
+}
+
 export interface ImportProgress {
   /** As it was asked for, to go on from where the same request has failed. */
   request: string
@@ -967,6 +1004,8 @@ export interface ImportProgress {
   /** Requests a second. */
   rate: number
   withRecordings: boolean
+  /** Whose calls are left, of a platform that lists the calls of one agent. The cursor is the first one's. */
+  agents?: string[]
   /** Where the next page begins, in the platform's words; null for the first one. */
   cursor: string | null
   /** How many calls a page has. */

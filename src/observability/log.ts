@@ -71,8 +71,8 @@ export async function openLog({ level, format, to }: LogOptions): Promise<OpenLo
   }
   if (format === 'pretty') {
     const { default: pretty } = await import('pino-pretty')
-    const log = pino(options, pretty({ destination: stderr, sync: true }))
-    return { log, recordRequest: requestLines(log), close: async () => undefined }
+    const log = pino(options, pretty({ destination: stderr, sync: true, singleLine: true }))
+    return { log, recordRequest: requestSentences(log), close: async () => undefined }
   }
   const lines = new LineWriter(stderr)
   const log = pino(options, lines)
@@ -87,7 +87,16 @@ export function requestLines(log: Pick<Log, 'info' | 'warn'>): (record: RequestR
   return ({ isSlow, ...record }) => (isSlow ? log.warn(record, 'slow request') : log.info(record, 'request'))
 }
 
-/** The same, with no value that needs escaping, since each is made or checked here. */
+/** Logs each request in one line for people, which begins with what they look for. */
+function requestSentences(log: Pick<Log, 'info' | 'warn'>): (record: RequestRecord) => void {
+  return ({ isSlow, method, route, status, durationMs, ...others }) => {
+    const text = `${method} ${route} ${status} in ${durationMs.toFixed(1)} ms`
+    if (isSlow) log.warn(others, `slow request: ${text}`)
+    else log.info(others, text)
+  }
+}
+
+/** The same as `requestLines`, with no value that needs escaping, since each is made or checked here. */
 function requestLine(record: RequestRecord): string {
   const { requestId, method, route, status, durationMs, isSlow, bytes } = record
   const ids = (['keyId', 'project', 'traceparent'] as const)

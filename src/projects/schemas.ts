@@ -35,6 +35,9 @@ export const SettingsChange = named('SettingsChange', {
   callerChannel: Type.Optional(
     Type.Unsafe<ProjectSettings['callerChannel']>({ type: 'integer', nullable: true, enum: [0, 1, null] }),
   ),
+  prices: Type.Optional(
+    Type.Unsafe<ProjectSettings['prices']>({ type: 'array', nullable: true, items: { type: 'object' } }),
+  ),
   endSilentAfter: Type.Optional(
     Type.Unsafe<string | null>({
       type: 'string',

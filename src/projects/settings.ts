@@ -2,7 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { Core } from '../core/core.ts'
 import { type ProjectSettings, readSettings, settingsColumns } from '../db/project-settings.ts'
 import { ownsProject } from '../db/requirements.ts'
-import { projects } from '../db/schema.ts'
+import { type Price, projects } from '../db/schema.ts'
 import { invalidRequest, ProjectWasDeleted } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { zoneName } from '../text/zone.ts'
@@ -14,12 +14,17 @@ const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }
 /** CLDR regions that are not countries by ISO 3166-1. */
 const noCountries = ['EU', 'EZ', 'UN', 'XA', 'XB', 'ZZ']
 
+interface SettingsParts {
+  /** Checks a list of prices. @throws invalid_request naming each bad line */
+  readPrices: (value: unknown) => Price[]
+}
+
 /** Changes projects' settings. */
 export class Settings {
-  readonly #core: Core
+  readonly #parts: Core & SettingsParts
 
-  constructor(core: Core) {
-    this.#core = core
+  constructor(core: Core, parts: SettingsParts) {
+    this.#parts = { ...core, ...parts }
   }
 
   /**
@@ -27,10 +32,11 @@ export class Settings {
    * @throws invalid_request naming each bad field; forbidden unless `by` owns the project
    */
   async change(projectId: number, change: SettingsChange, by?: ActedBy): Promise<ProjectSettings> {
-    const { read, write, audit } = this.#core
+    const { read, write, audit, readPrices } = this.#parts
     // Not the cached settings, which may be those from before a change of this very moment.
     const current = await readSettings(read, projectId)
     const next = withRecordings(normalized(check(change)), current)
+    if (next.prices) readPrices(next.prices)
     refuseLongerThanCalls({ ...current, ...next })
     refuseMutingNothing({ ...current, ...next })
     const before: Record<string, unknown> = { ...current }
@@ -103,5 +109,6 @@ function refuseMutingNothing({ redact, recordings }: ProjectSettings): void {
 /** A value as text for the audit trail. */
 function asText(value: unknown): string {
   if (value === null || value === false || (Array.isArray(value) && value.length === 0)) return 'off'
+  if (Array.isArray(value) && typeof value[0] === 'object') return `${value.length} lines`
   return value === true ? 'on' : String(value)
 }

@@ -2,6 +2,7 @@ import { openAccess } from '../access/open-access.ts'
 import { openAlerts } from '../alerts/open-alerts.ts'
 import { openAnalysis } from '../analysis/open-analysis.ts'
 import { ReadingNotes } from '../audit/reading.ts'
+import { readPrices, readPricesFile } from '../calls/costs/prices.ts'
 import { openCalls } from '../calls/open-calls.ts'
 import { RequestIngest } from '../calls/writing/request-ingest.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
@@ -42,6 +43,8 @@ export type Services = Awaited<ReturnType<typeof openServices>>
 
 /** The whole service on one page, the ground floor first. What is closed at the end is closed from the top. */
 export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions) {
+  // A bad list stops the start before anything is opened.
+  const prices = readPricesFile(options.config.pricesFile)
   const core = await openCore(options)
   const { config, database, read, metrics, now } = core
   const textThreads = new TextThreads()
@@ -53,7 +56,7 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
   const { files, removedFiles } = openRecordingFiles(core)
   const erasing = openErasure(core, { index, removedFiles })
   const { erasure, projectErasure } = erasing
-  const ofCalls = openCalls(core, { erasure })
+  const ofCalls = openCalls(core, { erasure, prices })
   const { calls, ingest, holds } = ofCalls
   const ofRecordings = openRecordings(core, { files, ingest, holds, erasure })
   const { recordings, fetchQueue } = ofRecordings
@@ -92,7 +95,7 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
     problem: async () => database.refusesWritesBecause() ?? (await problem()),
   })
   const projects = new Projects(core, { projectErasure })
-  const settings = new Settings(core)
+  const settings = new Settings(core, { readPrices })
   const ofDemo = openDemo(core, {
     ...ofCalls,
     ...ofRecordings,

@@ -1,3 +1,4 @@
+import { toIso } from '../text/instant.ts'
 import { jsonOf } from '../validation.ts'
 import {
   agentOf,
@@ -10,7 +11,7 @@ import {
   withoutUnknown,
 } from './call-fields.ts'
 import type { CallHistory, Platform, SourceUpdate } from './event.ts'
-import { type Fields, isObject, listIn } from './fields.ts'
+import { type Fields, isObject, listIn, placeAfter, withQuery } from './fields.ts'
 import { isHmac } from './signature.ts'
 
 // https://docs.bland.ai/tutorials/post-call-webhooks, https://docs.bland.ai/tutorials/webhook-signing
@@ -60,15 +61,19 @@ export const blandHistory: CallHistory = {
   pageSize: 100,
   atOnce: 4,
   idName: 'call_id',
-  page({ from, to }, cursor, limit) {
-    const [start, end] = [from, to].map((time) => encodeURIComponent(new Date(time).toISOString()))
-    const span = `start_date=${start}&end_date=${end}`
-    return { path: `/v1/calls?${span}&ascending=true&sort_by=created_at&limit=${limit}&from=${cursor ?? 0}` }
-  },
-  read(answer, { cursor, pageSize }) {
+  page: ({ span: { from, to }, cursor, pageSize: limit }) => ({
+    path: withQuery('/v1/calls', {
+      start_date: toIso(from),
+      end_date: toIso(to),
+      ascending: 'true',
+      sort_by: 'created_at',
+      limit,
+      from: cursor ?? 0,
+    }),
+  }),
+  read(answer, asked) {
     const items = listIn(answer, 'calls')
-    const next = Number(cursor ?? 0) + pageSize - Math.min(overlap, Math.floor(pageSize / 2))
-    return { items, next: items.length < pageSize ? null : String(next) }
+    return { items, next: placeAfter(items, asked) }
   },
   totalIn: (answer) => answer.number('total_count'),
   startedAt: (call) => call.time('created_at'),
@@ -76,9 +81,6 @@ export const blandHistory: CallHistory = {
   more: (call) => ({ path: `/v1/calls/${encodeURIComponent(call.required('call_id'))}` }),
   eventOf: (_, call) => (isObject(call.data) ? call.data : call),
 }
-/** How many calls a page shares with the one before it. */
-const overlap = 10
-
 /** Returns an empty text for a body that is not JSON. */
 function rewritten(body: Uint8Array): string {
   const value = jsonOf(new TextDecoder().decode(body))

@@ -13,6 +13,8 @@ interface PlatformSetUp {
   readonly required?: readonly string[]
   /** What the platform calls the key that opens its API, and where it shows it, if recordings can be fetched with it. */
   readonly apiKeyName?: string
+  /** Whether its past calls cannot be asked for. */
+  readonly hasNoHistory?: true
   /** Whether it reports a call while it is going on. */
   readonly isLive: boolean
   /** The environment variable that makes it send here. Others send to the address of their source. */
@@ -62,6 +64,7 @@ export const catalog = {
     secretName: 'Public key from Keys & Credentials',
     apiKeyName: 'API key from Keys & Credentials',
     options: { summaryInsight: null },
+    hasNoHistory: true,
     isLive: true,
   },
   ultravox: {
@@ -84,6 +87,7 @@ export const catalog = {
     label: 'Cartesia',
     secretFrom: 'platform',
     secretName: 'Webhook secret, sent as X-Webhook-Secret',
+    apiKeyName: 'API key from the playground, API Keys',
     options: ownKeys,
     isLive: true,
   },
@@ -91,6 +95,7 @@ export const catalog = {
     label: 'Dograh',
     secretFrom: 'us',
     secretName: 'Bearer token of the webhook node',
+    apiKeyName: 'API key from the developer settings',
     options: ownKeys,
     isLive: false,
   },
@@ -101,6 +106,7 @@ export const catalog = {
     secretOption: 'apiSecret',
     options: { apiKey: null },
     required: ['apiKey'],
+    hasNoHistory: true,
     isLive: true,
     variable: 'LIVEKIT_OBSERVABILITY_URL',
   },

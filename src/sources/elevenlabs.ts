@@ -14,7 +14,7 @@ import {
   withoutUnknown,
 } from './call-fields.ts'
 import type { CallHistory, Platform, SourceUpdate } from './event.ts'
-import { cursorIn, type Fields, isObject, listIn } from './fields.ts'
+import { cursorIn, type Fields, isObject, listIn, withQuery } from './fields.ts'
 import { isHmac, isRecent, readDigits } from './signature.ts'
 
 // https://elevenlabs.io/docs/eleven-agents/workflows/post-call-webhooks
@@ -72,11 +72,14 @@ export const elevenlabsHistory: CallHistory = {
   // The smallest plan allows so many: https://help.elevenlabs.io/hc/en-us/articles/19571824571921
   atOnce: 2,
   idName: 'conversation_id',
-  page: ({ from, to }, cursor, pageSize) => ({
-    path:
-      `/v1/convai/conversations?page_size=${pageSize}&sort_direction=asc` +
-      `&call_start_after_unix=${Math.floor(from / 1_000)}&call_start_before_unix=${Math.ceil(to / 1_000)}` +
-      (cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`),
+  page: ({ span, cursor, pageSize }) => ({
+    path: withQuery('/v1/convai/conversations', {
+      page_size: pageSize,
+      sort_direction: 'asc',
+      call_start_after_unix: Math.floor(span.from / 1_000),
+      call_start_before_unix: Math.ceil(span.to / 1_000),
+      cursor,
+    }),
   }),
   read: (answer) => ({
     items: listIn(answer, 'conversations'),

@@ -125,8 +125,18 @@ export interface ApiRequest {
   body?: object
 }
 
+/** Which page of a list of calls is asked for. */
+export interface AskedPage {
+  span: Span
+  /** Null for the first page. */
+  cursor: string | null
+  pageSize: number
+  /** Whose calls, of a platform that lists each agent's; empty of others. */
+  agent: string
+}
+
 /** What becomes of a call of the past. Only one that has ended is written. */
-export type CallFate = 'ended' | 'live' | 'notVoice' | 'test' | 'deletedThere'
+export type CallFate = 'ended' | 'live' | 'notVoice' | 'test' | 'deletedThere' | 'unmatched'
 
 /** A page of a platform's list of calls. */
 export interface HistoryPage {
@@ -138,17 +148,23 @@ export interface HistoryPage {
 
 /** How a platform lists its calls, and how what it lists maps to its own events. */
 export interface CallHistory {
-  api: string
+  /** Null where each user has a server of their own. */
+  api: string | null
   headers(apiKey: string): Record<string, string>
   /** The calls of a page, and the requests at once. */
   pageSize: number
   atOnce: number
   /** Whether pages may be empty though others follow, as windows of time are. */
   hasEmptyPages?: boolean
-  /** @param cursor null for the first page */
-  page(span: Span, cursor: string | null, pageSize: number): ApiRequest
+  /** The agents, where only the calls of one can be listed. */
+  agents?: {
+    page(cursor: string | null): ApiRequest
+    /** @throws FieldFault as `read` */
+    read(answer: unknown, cursor: string | null): { ids: string[]; next: string | null }
+  }
+  page(asked: AskedPage): ApiRequest
   /** @throws FieldFault naming what is not as described */
-  read(answer: unknown, asked: { span: Span; cursor: string | null; pageSize: number }): HistoryPage
+  read(answer: unknown, asked: AskedPage): HistoryPage
   /** A request for some calls of any time, where `page` needs a span. */
   sample?: ApiRequest
   /** How many calls there are, where the list says so. */

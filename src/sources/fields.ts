@@ -239,6 +239,14 @@ export function listIn(answer: unknown, name?: string): unknown[] {
   return list
 }
 
+/** A path with those members of a query that are not null. */
+export function withQuery(path: string, query: Readonly<Record<string, string | number | null>>): string {
+  const members = Object.entries(query).flatMap(([name, value]) =>
+    value === null ? [] : [[name, `${value}`]],
+  )
+  return `${path}?${new URLSearchParams(members)}`
+}
+
 /** The cursor in the URL of the next page. The URL itself, which comes from outside, is not asked. @throws FieldFault */
 export function cursorOfNext(answer: unknown): string | null {
   const next = Fields.of(answer).address('next')
@@ -249,6 +257,18 @@ export function cursorOfNext(answer: unknown): string | null {
 export function cursorIn(answer: unknown, [more, cursor]: readonly [string, string]): string | null {
   const fields = Fields.of(answer)
   return fields.boolean(more) === true ? fields.required(cursor) : null
+}
+
+/** How many entries a page shares with the one before it, since one that is deleted meanwhile moves the others. */
+const overlap = 10
+
+/** The place of the next page's first entry, where a platform counts them; null after the last page. */
+export function placeAfter(
+  items: readonly unknown[],
+  { cursor, pageSize }: { cursor: string | null; pageSize: number },
+): string | null {
+  const next = Number(cursor ?? 0) + pageSize - Math.min(overlap, Math.floor(pageSize / 2))
+  return items.length < pageSize ? null : String(next)
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

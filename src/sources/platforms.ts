@@ -1,8 +1,8 @@
 import { bland, blandHistory } from './bland.ts'
 import { withoutUnknown } from './call-fields.ts'
-import { cartesia } from './cartesia.ts'
+import { cartesia, cartesiaHistory } from './cartesia.ts'
 import type { WebhookPlatform } from './catalog.ts'
-import { dograh } from './dograh.ts'
+import { dograh, dograhHistory } from './dograh.ts'
 import { elevenlabs, elevenlabsHistory } from './elevenlabs.ts'
 import type {
   CallHistory,
@@ -15,7 +15,7 @@ import type {
 } from './event.ts'
 import { FieldFault, Fields, type Reading } from './fields.ts'
 import { retell, retellHistory } from './retell.ts'
-import { synthflow } from './synthflow.ts'
+import { synthflow, synthflowHistory } from './synthflow.ts'
 import { telnyx } from './telnyx.ts'
 import { ultravox, ultravoxHistory } from './ultravox.ts'
 import { vapi, vapiHistory } from './vapi.ts'
@@ -40,6 +40,9 @@ export const histories: Readonly<Partial<Record<WebhookPlatform, CallHistory>>> 
   elevenlabs: elevenlabsHistory,
   ultravox: ultravoxHistory,
   bland: blandHistory,
+  synthflow: synthflowHistory,
+  cartesia: cartesiaHistory,
+  dograh: dograhHistory,
 }
 
 /** @param secrets the current one and, during a rotation, the previous one */

@@ -86,7 +86,7 @@ export const retellHistory: CallHistory = {
   pageSize: 100,
   atOnce: 4,
   idName: 'call_id',
-  page: ({ from, to }, cursor, limit) => ({
+  page: ({ span: { from, to }, cursor, pageSize: limit }) => ({
     path: '/v3/list-calls',
     body: {
       filter_criteria: { start_timestamp: { type: 'range', op: 'bt', value: [from, to] } },

@@ -43,6 +43,23 @@ export const NewSecret = named('SecretRequest', {
   secret: Type.Optional(text(500, 'a-secret-of-at-least-sixteen-characters')),
 })
 
+const SourcePolls = Type.Object(
+  {
+    every: Type.String({ example: '5m' }),
+    lastAt: Type.Unsafe<string | null>({
+      ...time,
+      nullable: true,
+      description: 'When the last one succeeded.',
+    }),
+    reason: Type.Unsafe<string | null>({
+      type: 'string',
+      nullable: true,
+      description: 'Why the last one has failed.',
+    }),
+  },
+  { title: 'SourcePolls', description: 'How the platform is polled; null if it is not.' },
+)
+
 export const Source = named('Source', {
   id: Type.String({ example: 'src_5f0c2b7e7cc0a1d2e3f4051627384950' }),
   platform: Type.Unsafe<PlatformName>({ type: 'string', enum: platformNames }),
@@ -67,6 +84,7 @@ export const Source = named('Source', {
     example: 0,
   }),
   lastEventAt: Type.Unsafe<string | null>({ ...time, nullable: true }),
+  poll: Type.Unsafe<Static<typeof SourcePolls> | null>({ ...SourcePolls, nullable: true }),
   createdAt: time,
 })
 

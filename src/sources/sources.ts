@@ -3,7 +3,7 @@ import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Core } from '../core/core.ts'
 import { erasing } from '../db/erasing.ts'
 import { ownsProject } from '../db/requirements.ts'
-import { projects, sourceFailures, sources } from '../db/schema.ts'
+import { projects, type SourcePoll, sourceFailures, sources } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { Erasure } from '../erasure/erasure.ts'
 import { type AppError, invalidRequest, notFound, refuseFields } from '../errors.ts'
@@ -27,6 +27,7 @@ const secretCharsMax = 500
 const secretCharsMin = 16
 const optionCharsMax = 200
 const telnyxKeyBytes = 32
+const pollEveryMsMax = 86_400_000
 
 interface NewSource {
   platform: string
@@ -52,6 +53,8 @@ export interface OpenSource {
   /** The current one and, for a day after a rotation, the previous one. */
   secrets: string[]
   options: SourceOptions
+  /** Null unless it is polled. */
+  poll: SourcePoll | null
 }
 
 /** A source to whose address its platform sends. */
@@ -100,13 +103,15 @@ export class Sources {
     if (!isPlatform(platform))
       throw invalidRequest([{ field: 'platform', message: `must be one of ${platformNames.join(', ')}` }])
     const { label, secretFrom, secretOption = '' } = setUpOf(platform)
-    const { [secretOption]: ofOption, ...options } = input.options ?? {}
+    const { [secretOption]: ofOption, ...given } = input.options ?? {}
+    const { poll = 'off', ...others } = given
+    const options = poll === 'off' ? others : given
     const ownSecret = input.secret ?? ofOption
     const name = input.name ?? label
     refuseFields({
       name: nameProblem(name),
       secret: ownSecret !== undefined && secretProblem(platform, ownSecret),
-      ...optionProblems(platform, options),
+      ...optionProblems(platform, given),
       ...missingOptions(platform, options),
     })
     const isMade = ownSecret === undefined && secretFrom === 'us'
@@ -121,6 +126,7 @@ export class Sources {
       options,
       createdAt: now(),
       createdBy,
+      ...(options.poll && { poll: firstPoll(now()), pollDueAt: now() }),
     }
     await write.batchIf([ownsProject(projectId, by), hasFewSources(projectId), hasOwnApiKey(row)], {
       created: write.insert(sources).values(row),
@@ -192,9 +198,14 @@ export class Sources {
   async change(projectId: number, id: string, change: SourceChange, by?: ActedBy): Promise<SourceRecord> {
     const record = await this.get(projectId, id)
     const { platform } = record
-    const { name = record.name, options = {} } = change
-    refuseFields({ name: nameProblem(name), ...optionProblems(platform, options) })
-    const { write, audit, erasure } = this.#parts
+    const { name = record.name, options: given = {} } = change
+    refuseFields({ name: nameProblem(name), ...optionProblems(platform, given) })
+    const { write, audit, erasure, now } = this.#parts
+    const options = given.poll === 'off' ? { ...given, poll: null } : given
+    const first = JSON.stringify(firstPoll(now()))
+    const polling = options.poll
+      ? { poll: sql`coalesce(${sources.poll}, ${first})`, pollDueAt: now() }
+      : { poll: null, pollDueAt: null }
     const before = sql`${sources.options}`
     const isMoved = 'host' in options ? sql`${before} ->> 'host' is not ${options.host}` : sql`false`
     const optionsBefore = sql`iif(${isMoved}, json_remove(${before}, '$.apiKey'), ${before})`
@@ -203,7 +214,11 @@ export class Sources {
       ledger: this.#erasing(projectId, id),
       changed: write
         .update(sources)
-        .set({ name, options: sql`json_patch(${optionsBefore}, ${JSON.stringify(options)})` })
+        .set({
+          name,
+          options: sql`json_patch(${optionsBefore}, ${JSON.stringify(options)})`,
+          ...('poll' in options && polling),
+        })
         .where(isThis(projectId, id)),
       entry: audit.entry({
         by,
@@ -251,11 +266,11 @@ export class Sources {
   }
 
   #open(row: typeof sources.$inferSelect): OpenSource {
-    const { id, projectId, platform, secret, previousSecret, previousSecretUntil, options } = row
+    const { id, projectId, platform, secret, previousSecret, previousSecretUntil, options, poll } = row
     if (!isPlatform(platform)) throw noSuchSource()
     const isOverlap = previousSecretUntil !== null && this.#parts.now() < previousSecretUntil
     const secrets = [secret, isOverlap ? previousSecret : null].filter((each) => each !== null)
-    return { id, projectId, platform, secrets, options }
+    return { id, projectId, platform, secrets, options, poll }
   }
 
   /** The project that a source belongs to. @throws not_found */
@@ -310,7 +325,7 @@ function toRecord(
   row: typeof sources.$inferSelect,
   { projectId, failures }: { projectId: string; failures: number },
 ) {
-  const { id, platform, name, secret, events, createdBy } = row
+  const { id, platform, name, secret, events, createdBy, poll } = row
   if (!isPlatform(platform)) throw new Error(`Unknown platform ${platform}`)
   const { apiKey, ...others } = row.options
   // Of the other platforms, it only says who sends.
@@ -329,9 +344,21 @@ function toRecord(
     /** Events of the last week that could not be read and still are not; the newest 200 are kept. */
     failures,
     lastEventAt: toIso(row.lastEventAt),
+    poll: poll && { every: row.options.poll ?? '', lastAt: toIso(poll.lastAt), reason: poll.reason },
     createdAt: new Date(row.createdAt).toISOString(),
     createdBy,
   }
+}
+
+function firstPoll(now: number): SourcePoll {
+  return { since: now, from: now, lastAt: null, reason: null }
+}
+
+/** How often a source is polled, such as `5m`; null for a text that is no such time. */
+export function pollEveryMs(text: string): number | null {
+  const [, count, unit] = /^([1-9]\d{0,3})([mh])$/.exec(text) ?? []
+  const ms = Number(count) * (unit === 'h' ? 3_600_000 : 60_000)
+  return ms <= pollEveryMsMax ? ms : null
 }
 
 /** How the audit trail names a source. */
@@ -373,17 +400,20 @@ function optionProblems(
   platform: PlatformName,
   options: Record<string, string | null>,
 ): Record<string, string | null> {
-  const { options: own, apiKeyName, required = [] } = setUpOf(platform)
+  const { options: own, apiKeyName, hasNoHistory, required = [] } = setUpOf(platform)
   const choicesByName: Readonly<Record<string, readonly string[] | null>> = {
     ...own,
     callerChannel: ['0', '1'],
     ...(apiKeyName && { apiKey: null, host: null }),
+    ...(!hasNoHistory && { poll: null }),
   }
   const problemOf = (name: string, value: string | null): string | null => {
     const choices = Object.hasOwn(choicesByName, name) ? choicesByName[name] : undefined
     if (choices !== undefined && value === null) return required.includes(name) ? 'is required' : null
     if (value !== null && apiKeyName && name === 'apiKey') return asciiProblem(value)
     if (value !== null && apiKeyName && name === 'host') return hostProblem(value)
+    if (value && !hasNoHistory && name === 'poll')
+      return value === 'off' || pollEveryMs(value) ? null : 'must be 1m to 24h, such as 5m, or off'
     return optionProblem(value ?? '', choices, Object.keys(choicesByName))
   }
   return Object.fromEntries(

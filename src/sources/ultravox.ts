@@ -1,6 +1,7 @@
+import { toIso } from '../text/instant.ts'
 import { agentOf, Conversation, isRecorded, secondsBetween, updateOf } from './call-fields.ts'
 import type { CallHistory, Platform } from './event.ts'
-import { cursorOfNext, type Fields, listIn } from './fields.ts'
+import { cursorOfNext, type Fields, listIn, withQuery } from './fields.ts'
 import { isHmac, isRecent } from './signature.ts'
 
 // https://docs.ultravox.ai/webhooks
@@ -88,11 +89,9 @@ export const ultravoxHistory: CallHistory = {
   pageSize: 100,
   atOnce: 4,
   idName: 'callId',
-  page({ from, to }, cursor, pageSize) {
-    const [start, end] = [from, to].map((time) => encodeURIComponent(new Date(time).toISOString()))
-    const after = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
-    return { path: `/api/calls?fromDate=${start}&toDate=${end}&pageSize=${pageSize}${after}` }
-  },
+  page: ({ span: { from, to }, cursor, pageSize }) => ({
+    path: withQuery('/api/calls', { fromDate: toIso(from), toDate: toIso(to), pageSize, cursor }),
+  }),
   read: (answer) => ({ items: listIn(answer, 'results'), next: cursorOfNext(answer) }),
   totalIn: (answer) => answer.number('total'),
   startedAt: (call) => call.time('created'),
@@ -101,8 +100,8 @@ export const ultravoxHistory: CallHistory = {
     return call.has('ended') ? 'ended' : 'live'
   },
   more(call, cursor) {
-    const after = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
-    return { path: `/api/calls/${encodeURIComponent(call.required('callId'))}/messages?mode=in_call${after}` }
+    const id = encodeURIComponent(call.required('callId'))
+    return { path: withQuery(`/api/calls/${id}/messages`, { mode: 'in_call', cursor }) }
   },
   morePages: { list: 'results', nextIn: cursorOfNext },
   eventOf: (call, { results }) => ({

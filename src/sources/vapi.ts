@@ -1,3 +1,4 @@
+import { toIso } from '../text/instant.ts'
 import {
   agentOf,
   Conversation,
@@ -26,7 +27,7 @@ import type {
   TimelineEntry,
   TurnLatency,
 } from './event.ts'
-import { FieldFault, type Fields, isObject, listIn } from './fields.ts'
+import { FieldFault, type Fields, isObject, listIn, withQuery } from './fields.ts'
 import { bearerOf, decode, isHmac, isRecent, isSecret, readDigits } from './signature.ts'
 
 // https://docs.vapi.ai/server-url/events, https://docs.vapi.ai/server-url/server-authentication
@@ -103,10 +104,9 @@ export const vapiHistory: CallHistory = {
   atOnce: 4,
   hasEmptyPages: true,
   idName: 'id',
-  page(span, cursor, pageSize) {
+  page({ span, cursor, pageSize }) {
     const { from, to } = windowOf(span, cursor)
-    const [ge, lt] = [from, to].map((time) => encodeURIComponent(new Date(time).toISOString()))
-    return { path: `/call?limit=${pageSize}&createdAtGe=${ge}&createdAtLt=${lt}` }
+    return { path: withQuery('/call', { limit: pageSize, createdAtGe: toIso(from), createdAtLt: toIso(to) }) }
   },
   read(answer, { span, cursor, pageSize }) {
     const items = listIn(answer)

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { putCalls, said } from '../calls/put-calls.ts'
 import { addFilter, openListMenu } from '../support/call-list.ts'
 import { type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import { hear } from '../support/recordings.ts'
 import type { TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -283,6 +284,43 @@ describe('the list of calls, in a browser', () => {
     await page.getByRole('menuitemcheckbox', { name: 'Summary' }).click()
     // A list without columns would be none.
     expect(await columns()).toBe(standard)
+  })
+
+  test('what was heard has columns and filters', async () => {
+    const other = await set.mintProject()
+    const completed = (id: string) => ({ id, status: 'completed' as const })
+    await putCalls(service.services, other.projectId, ['slow', 'quick', 'unheard'].map(completed))
+    await hear(service, other.projectId, 'slow', [
+      [[0, 5]],
+      [
+        [1, 3],
+        [9.2, 10],
+      ],
+    ])
+    await hear(service, other.projectId, 'quick', [[[0, 1]], [[1.4, 3]]])
+    const page = await openTab('calls', {}, other)
+    await rowOf(page, 'slow').waitFor()
+    await openListMenu(page)
+    for (const name of ['Waited longest', 'Dead air', 'Talked over'])
+      await page.getByRole('menuitemcheckbox', { name }).click()
+    await page.keyboard.press('Escape')
+    const cells = (id: string) =>
+      Promise.all(
+        ['wait', 'deadAir', 'talkOver'].map((name) =>
+          rowOf(page, id).locator(`[data-cell="${name}"] > span`).first().textContent(),
+        ),
+      )
+    expect(await cells('slow')).toEqual(['4.2 s', '4.2 s', '2 s'])
+    expect(await cells('quick')).toEqual(['400 ms', '0 ms', '0 ms'])
+    expect(await cells('unheard')).toEqual(Array(3).fill(expect.stringContaining('–')))
+    await addFilter(page, 'Waited longest')
+    await page.getByRole('menuitemradio', { name: 'at least 3 s' }).click()
+    await page.waitForURL(/minResponseMs=3000/)
+    await page.getByRole('button', { name: 'Waited longest at least 3 s' }).waitFor()
+    await page.getByText('1 call', { exact: true }).waitFor()
+    await page.goto(`${service.url}/console/p/${other.id}/calls?minDeadAirSeconds=4.2&minTalkOverSeconds=3`)
+    await page.getByRole('button', { name: 'Dead air at least 4.2 s' }).waitFor()
+    await page.getByText('0 calls', { exact: true }).waitFor()
   })
 
   test('one menu searches filters and their values, and only what is set is a pill', async () => {

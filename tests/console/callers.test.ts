@@ -34,6 +34,7 @@ test('a person has one address, however their number is written, and it does not
   expect(caller).toEqual({
     id,
     number: '+4930123456',
+    shownNumber: '+49 30 123456',
     calls: 2,
     onHold: 0,
     firstAt: '2026-01-01T00:00:00.000Z',

@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core'
 import { putCalls } from '../calls/put-calls.ts'
 import { findings } from '../support/accessibility.ts'
 import { startConsoleInBrowser } from '../support/console-page.ts'
+import { hear } from '../support/recordings.ts'
 import { until } from '../support/until.ts'
 
 const { service, set, tabs } = await startConsoleInBrowser()
@@ -103,6 +104,23 @@ describe('the overview, in a browser', () => {
     // It is theirs alone.
     const views = await (await ada.fetch(`/projects/${project.id}/views`)).json()
     expect(views.overview).toEqual({ order: [], hidden: [] })
+  })
+
+  test('has a chart of answers heard, and says of how many calls they are', async () => {
+    const project = await set.mintProject()
+    const calls = ['a', 'b', 'c'].map((id) => ({ id, status: 'completed' as const }))
+    await putCalls(service.services, project.projectId, calls)
+    const { page, open } = await tabs.open({ person: set.owner })
+    await open(`/p/${project.id}/overview`)
+    await page.getByRole('heading', { name: 'Latency', exact: true }).waitFor()
+    expect(await page.getByRole('heading', { name: 'Answers heard' }).count()).toBe(0)
+    await hear(service, project.projectId, 'a', [[[0, 1]], [[1.8, 3]]])
+    await hear(service, project.projectId, 'b', 'mono')
+    await page.reload()
+    await page.getByText('Sound measured of 1 of 3 calls; 1 with one channel').waitFor()
+    await page.getByRole('link', { name: 'Open the chart Answers heard' }).click()
+    await page.getByRole('heading', { name: 'Median wait for answers by day', level: 1 }).waitFor()
+    await page.getByText('800 ms').first().waitFor()
   })
 
   test('of a day is by its hours, and prints in the colours of the screen, with every row', async () => {

@@ -165,6 +165,7 @@ describe('a new project', () => {
         timeZone: null,
         firstView: null,
         views: 0,
+        calls: 0,
         createdAt: expect.any(String),
       },
     ])

@@ -8,8 +8,10 @@ import { until } from '../support/until.ts'
 
 const bytesPerSecond = 32_000
 const seconds = 60
-/** When each turn begins: the caller's are the odd ones. From 20 to 40 seconds nobody speaks. */
+/** When each turn begins: the caller's are the odd ones. From 18 to 40 seconds nobody speaks. */
 const starts = [0, 4, 9, 14, 40, 45, 50, 55]
+/** The caller goes on for a second while the agent says its last turn. */
+const lengths = [4, 4, 4, 4, 4, 6, 4, 4]
 
 const call: CallChange = {
   status: 'completed',
@@ -21,6 +23,7 @@ const call: CallChange = {
     content: n % 2 ? `Could you look again, number ${n}?` : `I have found table ${n} for you.`,
   })),
   details: {
+    latencyMs: 600,
     timeline: [
       ...starts.map((atSeconds, turn) => ({ atSeconds, kind: 'turn' as const, turn })),
       { atSeconds: 22, kind: 'tool_call' as const, name: 'free_tables' },
@@ -33,10 +36,11 @@ function spokenWav(): Buffer<ArrayBuffer> {
   const wav = madeWav(44 + seconds * bytesPerSecond)
   for (let at = 0; at < seconds * 8_000; at++) {
     const time = at / 8_000
-    const turn = starts.findLastIndex((start) => start <= time)
-    const isSpoken = time - (starts[turn] ?? 0) < 4
     for (const side of [0, 1]) {
-      const level = isSpoken && (turn + 1) % 2 === side ? 0.2 + 0.3 * Math.abs(Math.sin(time * 3)) : 0
+      const isSpoken = starts.some(
+        (start, turn) => (turn + 1) % 2 === side && start <= time && time < start + (lengths[turn] ?? 0),
+      )
+      const level = isSpoken ? 0.2 + 0.3 * Math.abs(Math.sin(time * 3)) : 0
       const place = 44 + at * 4 + side * 2
       wav.writeInt16LE(Math.round(wav.readInt16LE(place) * level), place)
     }
@@ -61,9 +65,12 @@ const none: CallRecording = {
 }
 
 const { service, set, project, tabs } = await startConsoleInBrowser()
-for (const id of ['kept', 'no-waveform', 'waiting', 'failed', 'expired'])
+for (const id of ['kept', 'mono', 'no-waveform', 'waiting', 'failed', 'expired'])
   await service.services.ingest.put(project.projectId, id, call)
 await upload('kept', spokenWav())
+const mono = madeWav(44 + 4 * bytesPerSecond)
+mono.writeUInt16LE(1, 22)
+await upload('mono', mono)
 await service.services.peaksBacklog.idle()
 const state = (id: string, recording: Partial<CallRecording>) =>
   service.services.ingest.setRecording(
@@ -144,6 +151,34 @@ describe('the recording of a call, in a browser', () => {
     await page.keyboard.press('PageUp')
     await until(async () => (await timeOf(page)) === 30)
     expect(await strip(page).getAttribute('aria-valuetext')).toBe('0:30.0 of 1:00.0')
+  })
+
+  test('what was heard is drawn and said in a line, whose moments play', async () => {
+    const page = await openCall('kept')
+    const line = page.getByText(/^Answers after/)
+    await until(async () =>
+      /^Answers after (990 ms|1 s) as heard, 600 ms as reported, at most 22 s at 0:18 · dead air 22 s at 0:18 · talk-over once by the agent at 0:50 · agent spoke \d+%$/.test(
+        (await line.textContent()) ?? '',
+      ),
+    )
+    const drawn = async (mark: string) =>
+      (await page.locator(`svg path[data-mark="${mark}"]`).getAttribute('d')) ?? ''
+    expect((await drawn('caller-turns')).split('M').length).toBe(5)
+    expect((await drawn('over-agent')).split('M').length).toBe(2)
+    expect(await drawn('over-caller')).toBe('')
+    // The place of the gap in columns.
+    expect(await drawn('gap')).toMatch(/^M14[45]\.\d+ 32H3(19|20)\.\d+$/)
+    await page.getByText('22 s', { exact: true }).waitFor()
+    const moment = line.getByRole('link', { name: 'Play from 0:50' })
+    expect(await moment.getAttribute('href')).toMatch(/t=4[89]/)
+    await moment.click()
+    await until(async () => (await timeOf(page)) > 49)
+    expect(await heardOf(page)).toMatch(/number 5|table 6/)
+  })
+
+  test('a sound that cannot be measured says why', async () => {
+    const page = await openCall('mono')
+    await page.getByText('One channel has both voices. Record in stereo to see answer times.').waitFor()
   })
 
   test('silence is skipped on wish', async () => {

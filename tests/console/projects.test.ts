@@ -36,6 +36,7 @@ describe('PATCH /projects/:project', () => {
       timeZone: null,
       firstView: null,
       views: 0,
+      calls: 0,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     })
     const session = await (await member.fetch('/session')).json()

@@ -17,7 +17,10 @@ describe('signing in, in a browser', () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
   }
 
-  test('the set-up link creates the owner, who is then in the project', async () => {
+  test('the set-up link creates the owner, who is then in the project that has calls', async () => {
+    const { projects, ingest } = service.services
+    const { projectId } = await projects.create('full')
+    await ingest.put(projectId, 'call-1', {})
     const { page, open } = await tabs.open()
     await open(`/setup#${setupToken}`)
     await page.getByLabel('Name').fill('Ada')
@@ -35,7 +38,7 @@ describe('signing in, in a browser', () => {
     await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     expect(page.url()).not.toContain(setupToken)
-    await page.getByRole('button', { name: /^Project default/ }).waitFor()
+    await page.getByRole('button', { name: /^Project full/ }).waitFor()
     await page.waitForLoadState('networkidle')
     expect(refused).toEqual([])
   })

@@ -56,6 +56,7 @@ describe('signing in', () => {
           createdAt: expect.any(String),
           firstView: null,
           views: 0,
+          calls: 0,
         },
       ],
       isSetUp: true,

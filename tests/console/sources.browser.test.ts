@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { status } from '../recordings/fetching/fake-storage.ts'
+import { addSource } from '../sources/deliver.ts'
+import { apiKey, pastCalls, startPlatform } from '../sources/history/fake-platforms.ts'
 import { apiSecret, tokenOf, uploadOf } from '../sources/otel/livekit-requests.ts'
 import { findings } from '../support/accessibility.ts'
 import { startConsoleInBrowser } from '../support/console-page.ts'
@@ -25,7 +28,8 @@ const sessionSpans = {
     },
   ],
 }
-const { service, set, project, tabs } = await startConsoleInBrowser()
+const env = { WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8' }
+const { service, set, project, tabs } = await startConsoleInBrowser({ env })
 const tab = await tabs.open({ person: set.owner })
 
 describe('sources, in a browser', () => {
@@ -120,6 +124,38 @@ describe('sources, in a browser', () => {
     const { id } = sources.find(({ platform }) => platform === 'elevenlabs') ?? { id: '' }
     expect((await service.services.sources.open(id)).options).toEqual({ apiKey: 'sk_second' })
     expect(await page.content()).not.toContain('sk_')
+  })
+
+  test('the past calls of a source are looked at, imported and counted, and a changed schema is told in words', async () => {
+    const fake = await startPlatform('retell')
+    fake.calls.push(...pastCalls(12, Date.now() - 80 * 86_400_000))
+    const [changed] = fake.calls
+    if (changed) changed.as = { start_timestamp: 'yesterday' }
+    const own = await set.mintProject()
+    const { id } = await addSource(service, own, 'retell', { apiKey, host: fake.origin })
+    const { page, open } = tab
+    await open(`/p/${own.id}/settings/integrations/sources/${id}`)
+    const panel = page
+      .locator('section')
+      .filter({ has: page.getByRole('heading', { name: 'Import history' }) })
+    const find = panel.getByRole('button', { name: 'See what there is' })
+    fake.fail(/./, status(401), 1)
+    await find.click()
+    await panel.getByText('Retell refuses the API key (401).').waitFor()
+    await find.click()
+    await panel.getByText('Retell has 12 calls.').waitFor()
+    expect(await findings(page)).toEqual([])
+    await panel.getByRole('button', { name: 'Import', exact: true }).click()
+    await panel.getByText('Importing').waitFor()
+    await panel.getByRole('button', { name: 'Stop' }).click()
+    await panel.getByText('Stopped').waitFor()
+    await find.click()
+    await panel.getByRole('button', { name: 'Import', exact: true }).click()
+    await panel.getByText('Imported').waitFor()
+    await panel.getByText('12 calls found').waitFor()
+    expect(await panel.locator('dl').textContent()).toEndWith('Not readable1')
+    await panel.getByText('call.start_timestamp must be a time (1 call)').waitFor()
+    expect(await findings(page)).toEqual([])
   })
 
   test('the page of a framework fills a new key into its lines, once, and shows its first call by itself', async () => {

@@ -331,7 +331,7 @@ async function fillDatabase(database: OpenDatabase, count = 20): Promise<Project
     throw error
   })
   const wordBacklog = new WordBacklog(core)
-  const ingest = new Ingest(core, { wordBacklog, analysisDelayMs: null })
+  const ingest = new Ingest(core, { wordBacklog, analysisDelayMs: null, prices: null })
   for (const { projectId } of [project, other]) {
     const inputs = Array.from({ length: count }, (_, n) => ({ id: `c${n}`, change: { summary: `word${n}` } }))
     await ingest.putAll(projectId, inputs)

@@ -62,7 +62,9 @@ describe('names that are not known', () => {
         const [name = ''] = parameter.split('=')
         const answer = await project.fetch(`${path}?${parameter}&${parameter}`, { headers })
         const { errors } = await expectProblem(answer, 'invalid_request')
-        expect(errors).toEqual([{ field: name, message: 'takes one value, but was sent several times' }])
+        const advice = name === 'by' ? ': send two groups as by=day,evaluation' : ''
+        const message = `takes one value, but was sent several times${advice}`
+        expect(errors).toEqual([{ field: name, message }])
       }
       expect(
         (await project.fetch(`${path}?label=a&label=b&analysis.a=1&analysis.a=2`, { headers })).status,

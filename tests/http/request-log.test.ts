@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { freshFolder } from '../support/at-end.ts'
+import { repository } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { printed, type SpawnedService, spawnService } from '../support/spawned.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
@@ -156,6 +157,21 @@ describe.skipIf(ofFilesOnly)('what a running service writes to stderr', () => {
     await own.stop()
     return made.key
   }
+
+  test('is one line a request on a terminal, which begins with what was asked and answered', async () => {
+    const program = `
+      import { openLog } from './src/observability/log.ts'
+      const { recordRequest } = await openLog({ level: 'info', format: 'pretty' })
+      const record = { requestId: 'r1', method: 'GET', route: '/v1/calls/:id', status: 200, durationMs: 1.234, bytes: 0 }
+      for (const isSlow of [false, true]) recordRequest({ ...record, isSlow, keyId: 'key_1', project: 'prj_1' })`
+    const child = Bun.spawn([process.execPath, '-e', program], { cwd: repository, stderr: 'pipe' })
+    const lines = (await new Response(child.stderr).text()).trimEnd().split('\n')
+    const others = '{"requestId":"r1","bytes":0,"keyId":"key_1","project":"prj_1"}'
+    expect(lines.map((line) => line.replace(/^\S+ /, ''))).toEqual([
+      `INFO: GET /v1/calls/:id 200 in 1.2 ms ${others}`,
+      `WARN: slow request: GET /v1/calls/:id 200 in 1.2 ms ${others}`,
+    ])
+  })
 
   test('is one line of JSON a request, without the key, the path, the query or any text', async () => {
     const ingest = await ingestKey()

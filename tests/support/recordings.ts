@@ -1,4 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import type { Speech } from '../../src/calls/sound/figures.ts'
+import { toSpeechBytes } from '../../src/calls/sound/speech-bytes.ts'
+import type { TestService } from './service.ts'
 
 const headerBytes = 44
 const bytesPerSecond = 32_000
@@ -19,6 +23,17 @@ export function madeWav(bytes = 64_044): Buffer<ArrayBuffer> {
   file.write('data', 36)
   file.writeUInt32LE(bytes - headerBytes, 40)
   return file
+}
+
+/** Lets a call have been heard, without a recording. */
+export async function hear(
+  { services }: Pick<TestService, 'services'>,
+  projectId: number,
+  id: string,
+  speech: Speech,
+): Promise<void> {
+  const own = { speech: { bytes: toSpeechBytes(speech), callerChannel: null } }
+  await services.ingest.setRecording(projectId, id, own, { beside: { statements: () => [sql`select 1`] } })
 }
 
 /** The seconds that such a file plays. */

@@ -17,10 +17,12 @@ const project = await service.mintProject()
 const { key } = await project.makeKey({ scope: 'manage' })
 const url = `http://127.0.0.1:${receiver.port}/hook`
 
-async function ask(method: string, path: string, body?: unknown): Promise<Response> {
+const strict = { prefer: 'handling=strict' }
+
+async function ask(method: string, path: string, body?: unknown, headers = {}): Promise<Response> {
   return await fetch(`${service.url}/v1/webhooks${path}`, {
     method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
 }
@@ -71,6 +73,15 @@ describe('/v1/webhooks', () => {
   ])('%s %s %j is 400 and names the field', async (method, path, body, field) => {
     const { errors } = await expectProblem(await ask(method, path, body), 'invalid_request')
     expect(errors?.map((error) => error.field)).toEqual([field])
+  })
+
+  test('a misspelt `event` is named, and with Prefer: handling=strict it is 400 and names `events`', async () => {
+    const body = { url, event: ['call.completed'] }
+    const answer = await ask('POST', '', body)
+    expect([answer.status, answer.headers.get('callbook-ignored')]).toEqual([201, 'event'])
+    await ask('DELETE', `/${(await answer.json()).id}`)
+    const { errors } = await expectProblem(await ask('POST', '', body, strict), 'invalid_request')
+    expect(errors).toEqual([{ field: 'event', message: 'is not known; the nearest name is events' }])
   })
 
   test('a change is checked as a new one is, and changes nothing if anything is wrong', async () => {

@@ -82,6 +82,8 @@ async function projectsOf(read: ReadDatabase, personId: string) {
       /** How many views of the list of calls the person sees. */
       views: sql<number>`(select count(*) from ${callViews} where ${callViews.projectId} = ${projects.id} and page = 'calls'
         and (is_shared or ${callViews.personId} = ${personId}))`,
+      /** How many calls it has. */
+      calls: projects.calls,
       createdAt: projects.createdAt,
     })
     .from(members)

@@ -6,6 +6,9 @@ import type { Grouping } from './question.ts'
 
 /** Groups calls as the values of a filter find them; null for a filter without such values. */
 export function groupingOf(name: string): Grouping | null {
+  // No filter: why a sound is unmeasured, or else its state.
+  if (name === 'soundReason')
+    return { kind: 'value', column: "coalesce(calls.sound ->> '$.reason', calls.sound ->> '$.state')" }
   const filter = callFilters.find((one) => one.name === name)
   if (filter) return groupingOfFilter(filter)
   const prefix = prefixOf(name)

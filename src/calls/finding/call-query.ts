@@ -96,9 +96,11 @@ export function checkParameters(query: CallQuery, own: readonly string[], errors
 }
 
 function checkOnce(query: CallQuery, names: readonly string[], errors: FieldError[]): void {
-  for (const name of names)
-    if ([query[name]].flat().length > 1 && !isSeveral(name))
-      errors.push({ field: name, message: 'takes one value, but was sent several times' })
+  for (const name of names) {
+    if ([query[name]].flat().length <= 1 || isSeveral(name)) continue
+    const advice = name === 'by' ? ': send two groups as by=day,evaluation' : ''
+    errors.push({ field: name, message: `takes one value, but was sent several times${advice}` })
+  }
 }
 
 export function isFiltered({ conditions, from, to, words }: CallSearch): boolean {

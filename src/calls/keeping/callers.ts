@@ -13,6 +13,8 @@ export interface CallerRecord {
   /** The caller's id in the address of the page: see caller-address.ts. */
   id: string
   number: string
+  /** The same as people read it. */
+  shownNumber: string
   calls: number
   /** How many of them are on hold. */
   onHold: number
@@ -59,7 +61,9 @@ export class Callers {
       )
     const { seqs } = await holds.among(db, projectId, selection)
     const times = { firstAt: toIso(totals.first), lastAt: toIso(totals.last) }
-    return { id, number, calls: totals.calls, onHold: seqs.size, ...times }
+    const { formatNumber } = await import('./phone-number.ts')
+    const shownNumber = formatNumber(number)
+    return { id, number, shownNumber, calls: totals.calls, onHold: seqs.size, ...times }
   }
 
   /** The holds on the number itself. @throws not_found */

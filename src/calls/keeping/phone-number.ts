@@ -12,6 +12,8 @@ const tailCharsMax = 2
 const cut = '…'
 /** Only texts that end with these digits are parsed, which takes 50 us. */
 const endDigitsMax = 7
+/** What the service keeps of an international number: ITU-T E.164. */
+const e164 = /^\+[1-9]\d{6,14}$/
 
 /** A phone number that other texts are compared with. */
 export interface NumberMatcher {
@@ -50,6 +52,16 @@ export function numberMatcher(text: string, country: string | null): NumberMatch
       return otherPhone?.number === number && (otherPhone.ext ?? '') === ext
     },
   }
+}
+
+/**
+ * `+15555644120` as `+1 555 564 4120`, in the groups that its country writes. Spaces are all it adds, so the number can be
+ * read and still be dialled; what is not an international number stays as it is.
+ */
+export function formatNumber(number: string): string {
+  if (!e164.test(number)) return number
+  const formatted = parsePhoneNumberFromString(number)?.formatInternational()
+  return formatted?.replace(/[^+\d]+/g, ' ') ?? number
 }
 
 /** `49` for `DE`; undefined for a country that is unknown. */

@@ -22,6 +22,7 @@ import {
 } from '../finding/value-order.ts'
 import { readWeights } from '../finding/word-match.ts'
 import type { WordQuery } from '../finding/word-query.ts'
+import type { CallNumbers, ShownNumbers } from '../keeping/shown-numbers.ts'
 import type { Call } from '../schemas.ts'
 import { type TalkTimeline, talkTimelineOf } from './talk-timeline.ts'
 import type { TextMatch, WeighedText } from './text-match.ts'
@@ -60,6 +61,8 @@ export interface CallRow extends Omit<Listed, 'createdAt' | 'updatedAt'> {
   direction: string | null
   costUsd: number | null
   latencyMs: number | null
+  /** The phone numbers as people read them. */
+  numbers: CallNumbers
   /** How many criteria passed, and how many were judged. */
   criteria: { passed: number; judged: number }
   /** When something was last heard of a live call; null if that is unknown. */
@@ -102,6 +105,7 @@ interface RowsOptions {
   read: ReadDatabase
   matcher: Pick<TextMatcher, 'ask'>
   talkTimelines: TalkTimelines
+  shownNumbers: ShownNumbers
   cursors: Cursors
   /** What else the calls must meet. */
   conditions: readonly Condition[]
@@ -208,13 +212,20 @@ async function readRows(
   projectId: number,
   places: readonly FoundPlace[],
   query: readonly WordQuery[] | undefined,
-  { db, matcher, talkTimelines }: ReadingOptions,
+  { db, matcher, talkTimelines, shownNumbers }: ReadingOptions,
 ): Promise<{ rows: CallRow[]; last: FoundPlace | undefined }> {
   const all = places.map(({ seq }) => seq)
+  const toRows = (heads: HeadRow[], timelines: Timelines, matches: readonly (TextMatch | null)[] = []) =>
+    Promise.all(
+      heads.map(async (head, at) => ({
+        ...toRow(head, matches[at] ?? null, timelines.get(head.seq) ?? null),
+        numbers: await shownNumbers.of(head),
+      })),
+    )
   if (!query) {
     const heads = await readHeads(db, projectId, all, shownDocument)
     const timelines = await timelinesOf(projectId, heads, { db, matcher, talkTimelines })
-    return { rows: heads.map((head) => toRow(head, null, timelines)), last: undefined }
+    return { rows: await toRows(heads, timelines), last: undefined }
   }
   const [seqs = []] = inSlices(sizesOf(places), matchedCharsMax)
   const heads = await readHeads(db, projectId, seqs, servedDocument)
@@ -228,7 +239,7 @@ async function readRows(
   )
   const timelines = await timelinesOf(projectId, heads, { db, matcher, talkTimelines })
   return {
-    rows: heads.map((head, at) => toRow(head, matches[at] ?? null, timelines)),
+    rows: await toRows(heads, timelines, matches),
     last: seqs.length < all.length ? places[seqs.length - 1] : undefined,
   }
 }
@@ -272,9 +283,9 @@ async function readHeads(
 function toRow(
   head: HeadRow,
   match: TextMatch | null,
-  timelines: ReadonlyMap<number, TalkTimeline | null>,
-): CallRow {
-  const { seq, changeSeq: _, chars: __, document, timeline: ___, ...listed } = head
+  talkTimeline: TalkTimeline | null,
+): Omit<CallRow, 'numbers'> {
+  const { seq: _, changeSeq: __, chars: ___, document, timeline: ____, ...listed } = head
   const { detailsStart, passed, judged, heardAt, ...shown } = listed
   const summary = readSummary(document)
   return {
@@ -287,16 +298,18 @@ function toRow(
     heardAt: heardAt === null ? null : new Date(heardAt).toISOString(),
     match,
     said: summary === null && match === null ? readFirstWords(document) : null,
-    talkTimeline: timelines.get(seq) ?? null,
+    talkTimeline,
   }
 }
+
+type Timelines = Map<number, TalkTimeline | null>
 
 /** The talk timelines of these calls, by row number: of short calls at once, of long ones on another thread. */
 async function timelinesOf(
   projectId: number,
   heads: readonly HeadRow[],
-  { db, matcher, talkTimelines }: ReadingOptions,
-): Promise<Map<number, TalkTimeline | null>> {
+  { db, matcher, talkTimelines }: Omit<ReadingOptions, 'shownNumbers'>,
+): Promise<Timelines> {
   const timelines = new Map<number, TalkTimeline | null>()
   const unknown: [number, number][] = []
   const nameOf = ({ seq, changeSeq }: Pick<HeadRow, 'seq' | 'changeSeq'>) => `${seq} ${changeSeq}`

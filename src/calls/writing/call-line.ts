@@ -30,10 +30,11 @@ const checkExportedLine = compileCheck(ExportedLine, changeErrors) as (value: un
 /** @throws invalid_request */
 export function readExportedLine(value: unknown): { change: CallLine; own: OwnDetails | undefined } {
   const change = checkExportedLine(value)
-  const { source, review, redacted, costSource } = change.details ?? {}
+  const { source, review, redacted, costSource, costMissing } = change.details ?? {}
+  const cost = { ...(costSource !== undefined && { costSource }), ...(costMissing && { costMissing }) }
   return {
     change,
-    own: change.details && { source, review, redacted, ...(costSource !== undefined && { costSource }) },
+    own: change.details && { source, review, redacted, ...cost },
   }
 }
 

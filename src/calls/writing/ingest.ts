@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Core } from '../../core/core.ts'
 import { KeyedMutex } from '../../db/keyed-mutex.ts'
+import type { Price } from '../../db/schema.ts'
 import { inSlices } from '../../db/slices.ts'
 import { AppError, callNotFound, callWasDeleted, invalidRequest, unavailable } from '../../errors.ts'
 import { callIdPattern } from '../../ids.ts'
@@ -41,6 +42,8 @@ const gatherAnalysesMs = 20
 interface IngestParts {
   /** Indexes the words of what is written. */
   wordBacklog: Pick<WordBacklog, 'schedule'>
+  /** What models cost in projects without prices of their own. */
+  prices: readonly Price[] | null
   /** How long after its completion a call is analyzed, for the platform to say more; null analyzes none. */
   analysisDelayMs: number | null
 }
@@ -55,6 +58,8 @@ interface Input {
   isImport?: boolean
   /** Whether it is of a platform's history: a call that it creates is announced to nobody and not analyzed. */
   isHistory?: boolean
+  /** Whether a cost that was computed is computed again. */
+  isRepriced?: boolean
   /** Set when a person or the service changes a stored call: the call is not created, and the audit trail records it. */
   audited?: Audited
   beside?: Beside
@@ -131,17 +136,20 @@ export class Ingest {
     await this.put(projectId, id, checkEvent(event), { own: { source }, isMinimal: true })
   }
 
-  /** The same for events of a platform's history, many at a time. The result of one that cannot be written is an error. */
+  /**
+   * The same for events that a platform was asked for, many at a time; those that are no news are history. The result of
+   * one that cannot be written is an error.
+   */
   async putHistory(
     projectId: number,
-    events: readonly { id: string; event: object }[],
+    events: readonly { id: string; event: object; isNews: boolean }[],
     source: string,
   ): Promise<Outcome[]> {
-    const checked = events.map(({ id, event }) => {
+    const checked = events.map(({ id, event, isNews }) => {
       const change = resultOf(() => checkEvent(event))
       return change instanceof AppError
         ? change
-        : { id, change, own: { source }, isHistory: true, isImport: true }
+        : { id, change, own: { source }, isHistory: !isNews, isImport: true }
     })
     const inputs = checked.flatMap((each) => (each instanceof AppError ? [] : each))
     const outcomes = await this.putAll(projectId, inputs)
@@ -216,14 +224,19 @@ export class Ingest {
     return await this.#mutex.run(namesOf(projectId, inputs), async () => {
       const { read } = this.#parts.store(projectId)
       const writes: PendingWrite[] = []
+      const prices = await this.#pricesOf(projectId)
       for (const [id, { stored, changeSeq, hasParts }] of await readStoredCalls(read, projectId, ids)) {
         const { call, heardAt } = stored
         if (call.status !== 'live' || heardAt === null || heardAt > heardBefore) continue
-        const after = endSilently(stored, this.#parts.now())
+        const after = endSilently(stored, this.#parts.now(), prices)
         writes.push({ id, seenChangeSeq: changeSeq, before: stored, after, hadParts: hasParts })
       }
       return (await this.#writer.write(projectId, writes)).size
     })
+  }
+
+  async #pricesOf(projectId: number): Promise<readonly Price[] | null> {
+    return (await this.#parts.settingsOf(projectId)).prices ?? this.#parts.prices
   }
 
   /** Writes each alone if one of them requires what does not hold. */
@@ -320,13 +333,14 @@ export class Ingest {
   async #merge(projectId: number, inputs: readonly Input[], idsToRead: readonly string[]) {
     const { store, recordHash } = this.#parts
     const { read } = store(projectId)
+    const prices = await this.#pricesOf(projectId)
     const storedCalls = await readStoredCalls(read, projectId, idsToRead)
     const deletedIds = await readDeletedCalls(read, projectId, idsToRead, recordHash)
     const writes = new Map<string, PendingWrite>()
     /** Calls that sent only what is stored already. */
     const heardIds = new Set<string>()
     const mergeOne = (input: Input): IngestedCall => {
-      const { id, change, own, audited, beside, admit, isImport, isHistory, redactions } = input
+      const { id, change, own, audited, beside, admit, isImport, isHistory, isRepriced, redactions } = input
       if (audited && !storedCalls.has(id)) throw callNotFound()
       checkId(id)
       if (deletedIds.has(id)) {
@@ -336,7 +350,14 @@ export class Ingest {
       }
       const { stored: first = null, changeSeq = null, hasParts = false } = storedCalls.get(id) ?? {}
       const before = writes.get(id)?.after ?? first
-      const options = { own, isImport, isHeard: !audited, redactions }
+      const options = {
+        own,
+        isImport,
+        isHeard: !audited,
+        redactions,
+        prices,
+        isRepriced: isRepriced ?? false,
+      }
       const after = mergeCall(before, id, change, this.#parts.now(), options)
       const isChanged = !before || !isSame(before, after)
       if (isChanged || beside) {

@@ -35,7 +35,9 @@ import {
 } from './redaction.ts'
 
 /** Details that only the service sets, never a request. */
-export type OwnDetails = Partial<Pick<StoredDetails, 'source' | 'redacted' | 'recording' | 'costSource'>> & {
+export type OwnDetails = Partial<
+  Pick<StoredDetails, 'source' | 'redacted' | 'recording' | 'costSource' | 'costMissing'>
+> & {
   analysis?: CallAnalysis
   /** The review, or a function that makes it from the stored one and the number of turns. */
   review?: Review | null | undefined | ((stored: Review | null, turns: number) => Review | null)
@@ -86,7 +88,10 @@ export function mergeDetails(
     const latencyMs = isLatencyDerived ? null : before.latencyMs
     return { details, source, agentId, review, recording, sound, costUsd, latencyMs, redactions, metadata }
   }
-  const details = readStored(before.details)
+  const { costMissing: _, ...stored } = readStored(before.details)
+  const details: StoredDetails = stored
+  // What was computed counts as empty: a platform that says it wins, and `priced` computes it again.
+  if (details.costSource === 'computed') Object.assign(details, { costUsd: null, costSource: null })
   if (isLatencyDerived) details.latencyMs = null
   const { redacted: imported, analysis, speech, ...ofService } = own ?? {}
   const review =

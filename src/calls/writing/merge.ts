@@ -1,6 +1,8 @@
+import type { Price } from '../../db/schema.ts'
 import { AppError, type FieldError, invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
 import type { StoredCall } from '../call-head.ts'
+import { priced } from '../costs/priced.ts'
 import { toDocument, withUpdatedAt } from '../document.ts'
 import {
   type Call,
@@ -59,6 +61,10 @@ interface MergeOptions {
   isHeard?: boolean
   /** What was redacted in the change. */
   redactions?: Redactions | undefined
+  /** What models cost; null where nothing is to be computed. */
+  prices?: readonly Price[] | null
+  /** Whether a cost that was computed is computed again. */
+  isRepriced?: boolean
 }
 
 /**
@@ -74,8 +80,9 @@ export function mergeCall(
   id: string,
   change: CallChange,
   now: number,
-  { own, isImport = false, isHeard = true, redactions = { parts: {} } }: MergeOptions = {},
+  options: MergeOptions = {},
 ): StoredCall {
+  const { own, isImport = false, isHeard = true, redactions = { parts: {} }, prices = null } = options
   const times = checkChange(id, change)
   const before = storedCall ?? newCall(id, now)
   const { isLate, occurredAt, updatedAt } = eventTimes(times, before.occurredAt)
@@ -125,7 +132,10 @@ export function mergeCall(
   )
   const endAt = marks.namedEnd && !createdOnArrival ? endedAt : null
   const derived = derive(call, marks, { ...merged, engagementStated, endAt })
-  const beside = { ...merged, details: derived.details, latencyMs: derived.latencyMs }
+  const beside = priced(
+    { ...merged, details: derived.details, latencyMs: derived.latencyMs },
+    { before: storedCall, call: derived.call, prices, isAgain: options.isRepriced ?? false },
+  )
   // Made only once: for a long call it takes tens of milliseconds.
   const filled = fill(derived.call, own?.analysis ?? analysis)
   const document = toDocument(filled.call)
@@ -162,7 +172,11 @@ export function heardAtOf({ heardAt }: { heardAt: number | null }, now: number):
  * The call after it was completed because nothing was heard of it. `heardAt` marks the reason as ours, so that any later
  * event replaces it; a reason that the platform has given stays.
  */
-export function endSilently(before: StoredCall, now: number): StoredCall {
+export function endSilently(
+  before: StoredCall,
+  now: number,
+  prices: readonly Price[] | null = null,
+): StoredCall {
   const { endedReason } = before.call
   const updatedAt = new Date(now).toISOString()
   const ended: Call = {
@@ -178,7 +192,7 @@ export function endSilently(before: StoredCall, now: number): StoredCall {
   return {
     ...before,
     call,
-    details,
+    ...priced({ details, costUsd: before.costUsd }, { before, call, prices }),
     latencyMs,
     derived: toDerived(marks),
     document: toDocument(call),

@@ -1,7 +1,13 @@
-import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query'
+import {
+  hashKey,
+  partialMatchKey,
+  type QueryClient,
+  type QueryKey,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { api, pathOf } from './api.ts'
-import { callKeys, overviewKeys } from './query-keys.ts'
+import { api, pathOf, read } from './api.ts'
+import { neighboursKey, rowsKey } from './views/calls/call-queries.ts'
 
 /** How often the visible data is reloaded, at most. */
 const settleMs = 1_000
@@ -85,6 +91,13 @@ function openStream(project: string, refresher: Refresher, tell: (lostSince: Los
   }
 }
 
+type Call = ReturnType<ReturnType<typeof api.projects>['calls']>
+
+/** What changes with a call. */
+function partsOf(call: Call): QueryKey[] {
+  return [read(call).queryKey, pathOf(call.details), pathOf(call.analysis)]
+}
+
 type Refresher = ReturnType<typeof createRefresher>
 
 /** Collects changes for a while, so that a busy project does not cause constant requests. */
@@ -95,31 +108,26 @@ function createRefresher(queryClient: QueryClient, project: string) {
     const keys = [...dirty.values()]
     timer = keys.length > 0 ? window.setTimeout(flush, settleMs) : null
     dirty = new Map()
-    for (const queryKey of keys) void queryClient.invalidateQueries({ queryKey })
+    // At once, since one query may be named by several keys.
+    const predicate = ({ queryKey }: { queryKey: QueryKey }) =>
+      keys.some((key) => partialMatchKey(queryKey, key))
+    void queryClient.invalidateQueries({ predicate })
   }
   const add = (keys: QueryKey[], withinMs = 0) => {
-    for (const key of keys) dirty.set(key.join('\n'), key)
+    for (const key of keys) dirty.set(hashKey(key), key)
     // The first change is shown at once.
     timer ??= window.setTimeout(flush, withinMs)
   }
-  const { callers, knowledge } = api.projects({ project })
-  const { first, live, newest, neighbours, queues } = callKeys
-  const lists: QueryKey[] = [
-    ...[first, live, newest, neighbours, queues].map((keys) => keys(project)),
-    pathOf(callers),
-  ]
-  const items = [...pathOf(knowledge), 'pages']
-  const eachCall = [callKeys.one, callKeys.details, callKeys.analysis]
-  const allCalls = eachCall.map((keys) => keys(project))
+  const of = api.projects({ project })
+  const lists = [rowsKey(of), neighboursKey(project), pathOf(of['call-sets']), pathOf(of.callers)]
+  const charts = [...pathOf(of.metrics), 'charts']
+  const items = [[...pathOf(of.knowledge), 'pages'], pathOf(of.overview)]
   return {
     changed(type: string, data: string) {
-      if (knowledgeEvents.includes(type)) {
-        return add([items, overviewKeys.knowledge(project)])
-      }
+      if (knowledgeEvents.includes(type)) return add(items)
       const { id }: { id?: string } = JSON.parse(data)
       // The change of a deleted call does not have its id.
-      const one = id === undefined ? allCalls : eachCall.map((keys) => keys(project, id))
-      add([...lists, ...one, overviewKeys.all(project)])
+      add([...lists, charts, ...(id === undefined ? [pathOf(of.calls)] : partsOf(of.calls({ id })))])
     },
     /** @param isFirst whether the visible data has just been loaded */
     caughtUp(isFirst: boolean) {
@@ -127,7 +135,7 @@ function createRefresher(queryClient: QueryClient, project: string) {
       void queryClient.refetchQueries({ type: 'active', predicate: ({ state }) => state.error !== null })
       // The page that a person waits for goes first.
       if (isFirst) return add(lists, settleMs)
-      add([...lists, ...allCalls, overviewKeys.all(project), items])
+      add([...lists, charts, pathOf(of.calls), ...items])
     },
     stop() {
       if (timer !== null) clearTimeout(timer)

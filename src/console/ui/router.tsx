@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import {
+  type AnyRoute,
   createRootRouteWithContext,
   createRoute,
   createRouter,
@@ -28,8 +29,8 @@ import { playgroundSearch } from './views/playground/playground-search.ts'
 import { questionsSearch } from './views/questions/questions-search.ts'
 import { auditSearch } from './views/settings/audit-search.ts'
 
-/** Loads a view's code when it is first shown, or when a link to it is hovered. */
-function lazyView<Views extends Record<string, unknown>, Name extends keyof Views & string>(
+/** Loads a page's code when it is first shown, or when a link to it is hovered. */
+function view<Views extends Record<string, unknown>, Name extends keyof Views & string>(
   load: () => Promise<Views>,
   name: Name,
 ) {
@@ -45,10 +46,50 @@ function lazyView<Views extends Record<string, unknown>, Name extends keyof View
   return lazyRouteComponent(loadOrSay, name)
 }
 
-const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Outlet })
+type Search = Record<string, unknown>
 
-const startRoute = createRoute({
-  getParentRoute: () => rootRoute,
+/** A row of the table: a page that only shows something. @param read the parameters in its address */
+function page<
+  Parent extends AnyRoute,
+  const Path extends string,
+  Views extends Record<string, unknown>,
+  Read extends ((search: Search) => object) | undefined = undefined,
+>(parent: Parent, path: Path, load: () => Promise<Views>, name: keyof Views & string, read?: Read) {
+  return createRoute({
+    getParentRoute: () => parent,
+    path,
+    component: view(load, name),
+    validateSearch: read as Read,
+  })
+}
+
+/** `create` opens the dialog of a new one, for links to it. */
+function creates<What extends string>(what: What) {
+  return ({ create }: Search): { create?: What } => (create === what ? { create: what } : {})
+}
+
+/** `show` lists the failed attempts alone, `message` opens one. */
+function webhookSearch({ show, message }: Search): { show?: 'failed'; message?: string } {
+  return {
+    ...(show === 'failed' ? { show } : {}),
+    ...(typeof message === 'string' ? { message } : {}),
+  }
+}
+
+function alertsSearch({ tab }: Search): { tab?: 'fired' } {
+  return tab === 'fired' ? { tab } : {}
+}
+
+/** Where a person goes on after they have entered. */
+function readFrom(search: Search): { from?: string } {
+  const from = ownPath(search.from)
+  return from ? { from } : {}
+}
+
+const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Outlet })
+
+const start = createRoute({
+  getParentRoute: () => root,
   path: '/',
   beforeLoad: async ({ context: { queryClient } }) => {
     const { person, projects, isSetUp, mustSetUpTwoFactor } = await queryClient.ensureQueryData(sessionQuery)
@@ -56,68 +97,38 @@ const startRoute = createRoute({
     if (!person) throw redirect({ to: '/sign-in', replace: true })
     if (mustSetUpTwoFactor) throw redirect({ to: '/second-factor', replace: true })
     const last = lastProject.read()
-    const project = projects.find(({ id }) => id === last) ?? projects[0]
+    const project =
+      projects.find(({ id }) => id === last) ?? projects.find(({ calls }) => calls > 0) ?? projects[0]
     if (project)
       throw redirect({ to: '/p/$project/overview', params: { project: project.id }, replace: true })
   },
-  component: lazyView(() => import('./views/entry/first-project-view.tsx'), 'FirstProjectView'),
+  component: view(() => import('./views/entry/first-project-view.tsx'), 'FirstProjectView'),
 })
 
-/** Where a person goes on after they have entered. */
-function readFrom(search: Record<string, unknown>): { from?: string } {
-  const from = ownPath(search.from)
-  return from ? { from } : {}
-}
-
-const signInRoute = createRoute({
-  getParentRoute: () => rootRoute,
+const signIn = createRoute({
+  getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: readFrom,
   beforeLoad: async ({ context: { queryClient } }) => {
     const { person, isSetUp } = await queryClient.ensureQueryData(sessionQuery)
     if (person || !isSetUp) throw redirect({ to: '/', replace: true })
   },
-  component: lazyView(() => import('./views/entry/sign-in-view.tsx'), 'SignInView'),
+  component: view(() => import('./views/entry/sign-in-view.tsx'), 'SignInView'),
 })
 
-/** The link to sign in at the provider, and where the provider sends the browser back to. */
-const providerRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/sign-in/oidc',
-  component: lazyView(() => import('./views/entry/provider-view.tsx'), 'ProviderView'),
-})
-
-const setupRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/setup',
-  component: lazyView(() => import('./views/entry/link-views.tsx'), 'SetupView'),
-})
-
-const joinRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/join',
-  component: lazyView(() => import('./views/entry/link-views.tsx'), 'JoinView'),
-})
-
-const resetRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/reset',
-  component: lazyView(() => import('./views/entry/link-views.tsx'), 'ResetView'),
-})
-
-const secondFactorRoute = createRoute({
-  getParentRoute: () => rootRoute,
+const secondFactor = createRoute({
+  getParentRoute: () => root,
   path: '/second-factor',
   validateSearch: readFrom,
   beforeLoad: async ({ context: { queryClient } }) => {
     const { mustSetUpTwoFactor } = await queryClient.ensureQueryData(sessionQuery)
     if (!mustSetUpTwoFactor) throw redirect({ to: '/', replace: true })
   },
-  component: lazyView(() => import('./views/settings/second-factor-view.tsx'), 'SecondFactorView'),
+  component: view(() => import('./views/settings/second-factor-view.tsx'), 'SecondFactorView'),
 })
 
-const projectRoute = createRoute({
-  getParentRoute: () => rootRoute,
+const project = createRoute({
+  getParentRoute: () => root,
   path: '/p/$project',
   beforeLoad: async ({ context: { queryClient }, location, params }) => {
     const { person, projects, mustSetUpTwoFactor } = await queryClient.ensureQueryData(sessionQuery)
@@ -129,37 +140,22 @@ const projectRoute = createRoute({
     dropDrafts({ except: person.id })
     if (projects.some(({ id }) => id === params.project)) lastProject.keep(params.project)
   },
-  component: lazyView(() => import('./shell/shell.tsx'), 'Shell'),
+  component: view(() => import('./shell/shell.tsx'), 'Shell'),
   notFoundComponent: NothingHere,
 })
 
-const projectStartRoute = createRoute({
-  getParentRoute: () => projectRoute,
+const projectStart = createRoute({
+  getParentRoute: () => project,
   path: '/',
   beforeLoad: ({ params }) => {
     throw redirect({ to: '/p/$project/overview', params, replace: true })
   },
 })
 
-const overviewRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: '/overview',
-  validateSearch: overviewSearch,
-  component: lazyView(() => import('./views/overview/overview-view.tsx'), 'OverviewView'),
-})
-
-/** Below the overview, whose entry in the navigation is its own. */
-const chartRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: '/overview/chart',
-  validateSearch: chartSearch,
-  component: lazyView(() => import('./views/charts/chart-view.tsx'), 'ChartView'),
-})
-
 const drawnOnceWithinMs = 100
 
 /** Waits a moment for a page's first requests: rendering once with the answers is faster than rendering twice. */
-function soon(...requests: Promise<unknown>[]): Promise<unknown> {
+function waitBriefly(...requests: Promise<unknown>[]): Promise<unknown> {
   return Promise.race([
     Promise.all(requests),
     new Promise((resolve) => setTimeout(resolve, drawnOnceWithinMs)),
@@ -169,92 +165,77 @@ function soon(...requests: Promise<unknown>[]): Promise<unknown> {
 /** Requests the first page of a list. One of a relative date waits for the project's time zone, so the view does. */
 async function requestCalls(
   queryClient: QueryClient,
-  project: string,
-  search: Record<string, unknown>,
+  projectId: string,
+  search: Search,
   meta = {},
 ): Promise<void> {
   const filters = readFilters(search)
   if (filters.date === undefined && filters.status !== 'live' && filters.status !== 'silent')
-    await queryClient.prefetchInfiniteQuery({ ...callsQuery(project, filters), meta })
+    await queryClient.prefetchInfiniteQuery({ ...callsQuery(projectId, filters), meta })
 }
 
 /** The call's route is inside the list's, since the list stays while a call is open beside it. */
-const callsRoute = createRoute({
-  getParentRoute: () => projectRoute,
+const calls = createRoute({
+  getParentRoute: () => project,
   path: '/calls',
   validateSearch: readFilters,
   // Requests the first page while the view's code is still loading.
   loader: ({ context: { queryClient }, params, location }) =>
-    soon(requestCalls(queryClient, params.project, location.search)),
-  component: lazyView(() => import('./views/calls/calls-view.tsx'), 'CallsView'),
+    waitBriefly(requestCalls(queryClient, params.project, location.search)),
+  component: view(() => import('./views/calls/calls-view.tsx'), 'CallsView'),
 })
 
-const callRoute = createRoute({
-  getParentRoute: () => callsRoute,
+const call = createRoute({
+  getParentRoute: () => calls,
   path: '/$call',
   validateSearch: readOpenTab,
   // As above. Hovering a link loads only the code, because requesting a call is audited as opening it.
-  loader: async ({ context: { queryClient }, params: { project, call }, cause, preload }) => {
+  loader: async ({ context: { queryClient }, params, cause, preload }) => {
     if (preload) return
-    const parts = soon(...requestCall(queryClient, project, call))
+    const parts = waitBriefly(...requestCall(queryClient, params.project, params.call))
     // Moving from call to call does not wait.
     if (cause === 'enter') await parts
   },
   preloadStaleTime: 0,
-  component: lazyView(() => import('./views/calls/call-view.tsx'), 'CallView'),
+  component: view(() => import('./views/calls/call-view.tsx'), 'CallView'),
 })
 
-const knowledgeRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: '/knowledge',
-  validateSearch: knowledgeSearch,
-  component: lazyView(() => import('./views/knowledge/knowledge-view.tsx'), 'KnowledgeView'),
-})
+/** The modules of the pages in the table. */
+const load = {
+  provider: () => import('./views/entry/provider-view.tsx'),
+  links: () => import('./views/entry/link-views.tsx'),
+  overview: () => import('./views/overview/overview-view.tsx'),
+  chart: () => import('./views/charts/chart-view.tsx'),
+  caller: () => import('./views/callers/caller-view.tsx'),
+  knowledge: () => import('./views/knowledge/knowledge-view.tsx'),
+  item: () => import('./views/knowledge/item-view.tsx'),
+  newItem: () => import('./views/knowledge/item-form.tsx'),
+  questions: () => import('./views/questions/questions-view.tsx'),
+  playground: () => import('./views/playground/playground-view.tsx'),
+  settings: () => import('./views/settings/settings-view.tsx'),
+  keys: () => import('./views/settings/keys-view.tsx'),
+  key: () => import('./views/settings/key-view.tsx'),
+  integrations: () => import('./views/settings/integrations-view.tsx'),
+  integration: () => import('./views/settings/integration-view.tsx'),
+  source: () => import('./views/settings/source-view.tsx'),
+  webhooks: () => import('./views/settings/webhooks-view.tsx'),
+  webhook: () => import('./views/settings/webhook-view.tsx'),
+  alerts: () => import('./views/alerts/alerts-view.tsx'),
+  alert: () => import('./views/alerts/alert-view.tsx'),
+  analysis: () => import('./views/analysis/analysis-view.tsx'),
+  people: () => import('./views/settings/people-view.tsx'),
+  privacy: () => import('./views/settings/privacy-view.tsx'),
+  receipts: () => import('./views/settings/receipts-view.tsx'),
+  audit: () => import('./views/settings/audit-view.tsx'),
+  general: () => import('./views/settings/general-view.tsx'),
+  account: () => import('./views/settings/account-view.tsx'),
+  service: () => import('./views/settings/service-view.tsx'),
+}
 
-const newItemRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: '/new-item',
-  validateSearch: newItemSearch,
-  component: lazyView(() => import('./views/knowledge/item-form.tsx'), 'NewItemView'),
-})
+const settings = page(project, '/settings', load.settings, 'SettingsView')
 
-/** A person, named by an address that does not show their number. */
-const callerRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: '/callers/$caller',
-  component: lazyView(() => import('./views/callers/caller-view.tsx'), 'CallerView'),
-})
-
-/** Not under /knowledge, where an item may have any name. */
-const questionsRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: '/questions',
-  validateSearch: questionsSearch,
-  component: lazyView(() => import('./views/questions/questions-view.tsx'), 'QuestionsView'),
-})
-
-const itemRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: '/knowledge/$item',
-  validateSearch: itemSearch,
-  component: lazyView(() => import('./views/knowledge/item-view.tsx'), 'ItemView'),
-})
-
-const playgroundRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: '/playground',
-  validateSearch: playgroundSearch,
-  component: lazyView(() => import('./views/playground/playground-view.tsx'), 'PlaygroundView'),
-})
-
-const settingsRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: '/settings',
-  component: lazyView(() => import('./views/settings/settings-view.tsx'), 'SettingsView'),
-})
-
-const settingsStartRoute = createRoute({
-  getParentRoute: () => settingsRoute,
+const settingsStart = createRoute({
+  getParentRoute: () => settings,
   path: '/',
   beforeLoad: async ({ context: { queryClient }, params }) => {
     const { projects } = await queryClient.ensureQueryData(sessionQuery)
@@ -264,178 +245,50 @@ const settingsStartRoute = createRoute({
   },
 })
 
-const keysRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/keys',
-  /** `create` opens the dialog, for links to it. */
-  validateSearch: ({ create }: Record<string, unknown>): { create?: 'key' } =>
-    create === 'key' ? { create } : {},
-  component: lazyView(() => import('./views/settings/keys-view.tsx'), 'KeysView'),
-})
-
-const keyRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/keys/$key',
-  component: lazyView(() => import('./views/settings/key-view.tsx'), 'KeyView'),
-})
-
-const integrationsRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/integrations',
-  /** `create` opens the dialog, for links to it. */
-  validateSearch: ({ create }: Record<string, unknown>): { create?: 'source' } =>
-    create === 'source' ? { create } : {},
-  component: lazyView(() => import('./views/settings/integrations-view.tsx'), 'IntegrationsView'),
-})
-
-const sourceRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/integrations/sources/$source',
-  component: lazyView(() => import('./views/settings/source-view.tsx'), 'SourceView'),
-})
-
-const integrationRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/integrations/$integration',
-  component: lazyView(() => import('./views/settings/integration-view.tsx'), 'IntegrationView'),
-})
-
-const webhooksRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/webhooks',
-  /** `create` opens the dialog of a new webhook. */
-  validateSearch: ({ create }: Record<string, unknown>): { create?: 'webhook' } =>
-    create === 'webhook' ? { create } : {},
-  component: lazyView(() => import('./views/settings/webhooks-view.tsx'), 'WebhooksView'),
-})
-
-const webhookRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/webhooks/$webhook',
-  /** `show` lists the failed attempts alone, `message` opens one. */
-  validateSearch: ({ show, message }: Record<string, unknown>): { show?: 'failed'; message?: string } => ({
-    ...(show === 'failed' ? { show } : {}),
-    ...(typeof message === 'string' ? { message } : {}),
-  }),
-  component: lazyView(() => import('./views/settings/webhook-view.tsx'), 'WebhookView'),
-})
-
-const alertsRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/alerts',
-  validateSearch: ({ tab }: Record<string, unknown>): { tab?: 'fired' } => (tab === 'fired' ? { tab } : {}),
-  component: lazyView(() => import('./views/alerts/alerts-view.tsx'), 'AlertsView'),
-})
-
-const newAlertRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/alerts/new',
-  validateSearch: alertSearch,
-  component: lazyView(() => import('./views/alerts/alert-view.tsx'), 'NewAlertView'),
-})
-
-const alertRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/alerts/$alert',
-  component: lazyView(() => import('./views/alerts/alert-view.tsx'), 'AlertView'),
-})
-
-const analysisRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/analysis',
-  validateSearch: analysisSearch,
-  component: lazyView(() => import('./views/analysis/analysis-view.tsx'), 'AnalysisView'),
-})
-
-const peopleRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/people',
-  component: lazyView(() => import('./views/settings/people-view.tsx'), 'PeopleView'),
-})
-
-const privacyRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/privacy',
-  component: lazyView(() => import('./views/settings/privacy-view.tsx'), 'PrivacyView'),
-})
-
-const receiptsRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/privacy/receipts',
-  component: lazyView(() => import('./views/settings/receipts-view.tsx'), 'ReceiptsView'),
-})
-
-const receiptRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/privacy/receipts/$receipt',
-  component: lazyView(() => import('./views/settings/receipts-view.tsx'), 'ReceiptView'),
-})
-
-const auditRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/audit',
-  validateSearch: auditSearch,
-  component: lazyView(() => import('./views/settings/audit-view.tsx'), 'AuditView'),
-})
-
-const generalRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/general',
-  component: lazyView(() => import('./views/settings/general-view.tsx'), 'GeneralView'),
-})
-
-const accountRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/account',
-  component: lazyView(() => import('./views/settings/account-view.tsx'), 'AccountView'),
-})
-
-const serviceRoute = createRoute({
-  getParentRoute: () => settingsRoute,
-  path: '/service',
-  component: lazyView(() => import('./views/settings/service-view.tsx'), 'ServiceView'),
-})
-
-const routeTree = rootRoute.addChildren([
-  startRoute,
-  signInRoute,
-  providerRoute,
-  setupRoute,
-  joinRoute,
-  resetRoute,
-  secondFactorRoute,
-  projectRoute.addChildren([
-    projectStartRoute,
-    overviewRoute,
-    chartRoute,
-    callsRoute.addChildren([callRoute]),
-    callerRoute,
-    knowledgeRoute,
-    newItemRoute,
-    questionsRoute,
-    itemRoute,
-    playgroundRoute,
-    settingsRoute.addChildren([
-      settingsStartRoute,
-      keysRoute,
-      keyRoute,
-      integrationsRoute,
-      integrationRoute,
-      sourceRoute,
-      webhooksRoute,
-      webhookRoute,
-      alertsRoute,
-      newAlertRoute,
-      alertRoute,
-      analysisRoute,
-      peopleRoute,
-      privacyRoute,
-      receiptsRoute,
-      receiptRoute,
-      auditRoute,
-      generalRoute,
-      accountRoute,
-      serviceRoute,
+const routeTree = root.addChildren([
+  start,
+  signIn,
+  // The link to sign in at the provider, and where the provider sends the browser back to.
+  page(root, '/sign-in/oidc', load.provider, 'ProviderView'),
+  page(root, '/setup', load.links, 'SetupView'),
+  page(root, '/join', load.links, 'JoinView'),
+  page(root, '/reset', load.links, 'ResetView'),
+  secondFactor,
+  project.addChildren([
+    projectStart,
+    page(project, '/overview', load.overview, 'OverviewView', overviewSearch),
+    // Below the overview, whose entry in the navigation is its own.
+    page(project, '/overview/chart', load.chart, 'ChartView', chartSearch),
+    calls.addChildren([call]),
+    // A person, named by an address that does not show their number.
+    page(project, '/callers/$caller', load.caller, 'CallerView'),
+    page(project, '/knowledge', load.knowledge, 'KnowledgeView', knowledgeSearch),
+    page(project, '/knowledge/$item', load.item, 'ItemView', itemSearch),
+    // These are not under /knowledge, where an item may have any name.
+    page(project, '/new-item', load.newItem, 'NewItemView', newItemSearch),
+    page(project, '/questions', load.questions, 'QuestionsView', questionsSearch),
+    page(project, '/playground', load.playground, 'PlaygroundView', playgroundSearch),
+    settings.addChildren([
+      settingsStart,
+      page(settings, '/keys', load.keys, 'KeysView', creates('key')),
+      page(settings, '/keys/$key', load.key, 'KeyView'),
+      page(settings, '/integrations', load.integrations, 'IntegrationsView', creates('source')),
+      page(settings, '/integrations/$integration', load.integration, 'IntegrationView'),
+      page(settings, '/integrations/sources/$source', load.source, 'SourceView'),
+      page(settings, '/webhooks', load.webhooks, 'WebhooksView', creates('webhook')),
+      page(settings, '/webhooks/$webhook', load.webhook, 'WebhookView', webhookSearch),
+      page(settings, '/alerts', load.alerts, 'AlertsView', alertsSearch),
+      page(settings, '/alerts/new', load.alert, 'NewAlertView', alertSearch),
+      page(settings, '/alerts/$alert', load.alert, 'AlertView'),
+      page(settings, '/analysis', load.analysis, 'AnalysisView', analysisSearch),
+      page(settings, '/people', load.people, 'PeopleView'),
+      page(settings, '/privacy', load.privacy, 'PrivacyView'),
+      page(settings, '/privacy/receipts', load.receipts, 'ReceiptsView'),
+      page(settings, '/privacy/receipts/$receipt', load.receipts, 'ReceiptView'),
+      page(settings, '/audit', load.audit, 'AuditView', auditSearch),
+      page(settings, '/general', load.general, 'GeneralView'),
+      page(settings, '/account', load.account, 'AccountView'),
+      page(settings, '/service', load.service, 'ServiceView'),
     ]),
   ]),
 ])
@@ -468,7 +321,7 @@ export function preloadPage(router: ConsoleRouter): void {
   void queryClient.prefetchQuery(sessionQuery)
   const { pathname, search } = router.latestLocation
   const [matchedRoutes, params] = router.getMatchedRoutes(pathname)
-  if (matchedRoutes.some(({ id }) => id === callsRoute.id)) {
+  if (matchedRoutes.some(({ id }) => id === calls.id)) {
     void requestCalls(queryClient, params.project ?? '', search, { isEarly: true })
   }
   for (const { options } of matchedRoutes) {

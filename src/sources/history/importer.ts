@@ -6,7 +6,7 @@ import type { FetchQueue } from '../../recordings/fetching/fetch-queue.ts'
 import type { ApiFailure, PlatformClient } from '../../recordings/fetching/platform-client.ts'
 import { findProblem, unfaithful } from '../../validation.ts'
 import { setUpOf } from '../catalog.ts'
-import type { ApiRequest, CallHistory, Fault, SourceUpdate } from '../event.ts'
+import type { ApiRequest, AskedPage, CallHistory, Fault, SourceUpdate } from '../event.ts'
 import { FieldFault, Fields, isObject, listIn } from '../fields.ts'
 import { eventsOf, histories, platforms, readEvent, recordingIn } from '../platforms.ts'
 import { faultOf } from '../source-events.ts'
@@ -26,6 +26,8 @@ const idlePagesMax = 3
 const retriesMax = 2
 const retryMs = 500
 const retryMsMax = 5_000
+/** Pages of agents, of a platform that lists the calls of one. */
+const agentPagesMax = 50
 
 /** Why an import cannot go on. */
 export class ImportProblem extends Error {
@@ -56,7 +58,9 @@ export function connectionOf(source: WebhookSource): Connection {
   const { apiKey, host } = options
   if (apiKey === undefined)
     throw new ImportProblem(`The source has no API key of ${label}. Set its option apiKey.`)
-  return { source, history, label, apiKey, origin: (host && originOf(host)) || history.api }
+  const origin = host === undefined ? history.api : originOf(host)
+  if (origin === null) throw new ImportProblem(`The source has no host of ${label}. Set its option host.`)
+  return { source, history, label, apiKey, origin }
 }
 
 /** A call to write. */
@@ -65,6 +69,8 @@ interface PastCall {
   startedAt: number
   event: object
   update: SourceUpdate
+  /** Whether it is told like a call that has just ended. */
+  isNews: boolean
   recordingGoneAt: number | undefined
 }
 
@@ -74,19 +80,29 @@ export interface ImporterParts {
   client: Pick<PlatformClient, 'ask'>
 }
 
-/** One run of an import, from page to page. */
+/** One run of an import or of a poll, from page to page. */
 export class Importer {
   readonly #parts: ImporterParts
   readonly #signal: AbortSignal
+  readonly #newsSince: number
   readonly progress: ImportProgress
+  /** When the first call began that has not ended; infinity without one. */
+  oldestLiveAt = Number.POSITIVE_INFINITY
   readonly #pace: Pace
   readonly #cursors = new Set<string>()
   #lastIds = new Set<string>()
   #idlePages = 0
 
-  constructor(parts: ImporterParts, progress: ImportProgress, signal: AbortSignal) {
+  /** @param newsSince a call that ended since then is no history; never by default */
+  constructor(
+    parts: ImporterParts,
+    progress: ImportProgress,
+    signal: AbortSignal,
+    newsSince = Number.POSITIVE_INFINITY,
+  ) {
     this.#parts = parts
     this.#signal = signal
+    this.#newsSince = newsSince
     this.progress = structuredClone(progress)
     this.#pace = new Pace(progress.rate)
   }
@@ -98,7 +114,10 @@ export class Importer {
   async page(source: WebhookSource): Promise<boolean> {
     const connection = connectionOf(source)
     const { progress } = this
-    const page = await this.#readPage(connection)
+    const agents = await this.#agents(connection)
+    const [agent] = agents
+    if (agent === undefined) return false
+    const page = await this.#readPage(connection, agent)
     if (page === null) return true
     const calls: PastCall[] = []
     const counts = { ...progress.counts }
@@ -128,7 +147,10 @@ export class Importer {
       await setImmediate()
     }
     const newest = Math.max(progress.at ?? 0, ...calls.map(({ startedAt }) => startedAt))
+    const rest = page.next === null ? agents.slice(1) : agents
+    if (page.next === null) this.#cursors.clear()
     Object.assign(progress, {
+      ...(progress.agents && { agents: rest }),
       counts,
       samples,
       recordingsQueued: queued,
@@ -139,43 +161,80 @@ export class Importer {
       attempts: 0,
     } satisfies Partial<ImportProgress>)
     const { created, changed } = counts
-    return page.next !== null && created + changed < (progress.limit ?? Number.POSITIVE_INFINITY)
+    return rest.length > 0 && created + changed < (progress.limit ?? Number.POSITIVE_INFINITY)
   }
 
   /** What the platform says of its calls, without writing anything. @throws ImportProblem */
   async preview(source: WebhookSource) {
     const connection = connectionOf(source)
     const { history, label } = connection
-    const { since, until, pageSize } = this.progress
-    const span = { from: since, to: until }
-    const request = history.sample ?? history.page(span, null, pageSize)
-    const answer = await this.#askList(connection, request)
-    const { times, total, more } = readable(label, () => {
-      const asked = { span, cursor: null, pageSize: Number.MAX_SAFE_INTEGER }
+    const { platform, options } = source
+    const [agent, ...others] = await this.#agents(connection)
+    const perCall = history.more ? 1 : 0
+    if (agent === undefined)
+      return { reachable: null, total: 0, perCall, seen: 0, recordings: 0, goneAt: null }
+    const asked = this.#askedPage(agent)
+    const answer = await this.#askList(connection, history.sample ?? history.page(asked))
+    const { items, times, total, more } = readable(label, () => {
       const items = history
-        .read(answer, asked)
+        .read(answer, { ...asked, pageSize: Number.MAX_SAFE_INTEGER })
         .items.filter(isObject)
-        .map((item) => Fields.of(item))
+      const [first] = items
       return {
-        times: items.flatMap((item) => history.startedAt(item) ?? []),
-        total: isObject(answer) ? (history.totalIn?.(Fields.of(answer)) ?? null) : null,
-        more: items[0] && history.more?.(items[0], null),
+        items,
+        times: startsOf(items, history),
+        total:
+          others.length === 0 && isObject(answer) ? (history.totalIn?.(Fields.of(answer)) ?? null) : null,
+        more: first && history.more?.(Fields.of(first), null),
       }
     })
-    if (more) await this.#ask(connection, more, this.#signal)
-    const reachable = times.length > 0 ? Math.min(...times) : null
-    return { ok: true as const, reachable, total, perCall: history.more ? 1 : 0 }
+    const whole = more && (await this.#ask(connection, more, this.#signal))
+    const goneAt =
+      whole && 'value' in whole && readable(label, () => history.recordingGoneAt?.(Fields.of(whole.value)))
+    const isNamed = (item: Record<string, unknown>) =>
+      recordingIn(platforms[platform], history.eventOf(item, {}), options) !== null
+    return {
+      reachable: times.length > 0 ? Math.min(...times) : null,
+      total,
+      perCall,
+      seen: items.length,
+      // Where the list lacks words, it may lack recordings.
+      recordings: history.more ? null : items.filter(isNamed).length,
+      goneAt: goneAt || null,
+    }
+  }
+
+  #askedPage(agent: string): AskedPage {
+    const { since, until, cursor, pageSize } = this.progress
+    return { span: { from: since, to: until }, cursor, pageSize, agent }
+  }
+
+  /** Whose calls are left to list: all at once on most platforms. */
+  async #agents(connection: Connection): Promise<string[]> {
+    const { history, label } = connection
+    const { agents } = history
+    if (!agents) return ['']
+    const ids = new Set<string>()
+    let cursor: string | null = null
+    for (let pages = 0; !this.progress.agents; pages++) {
+      if (pages === agentPagesMax) throw new ImportProblem(`${label} has too many agents.`)
+      const answer: unknown = await this.#askList(connection, agents.page(cursor))
+      const page = readable(label, () => agents.read(answer, cursor))
+      for (const id of page.ids) ids.add(id)
+      cursor = page.next
+      if (cursor === null) this.progress.agents = [...ids]
+    }
+    return this.progress.agents
   }
 
   /** Null where the span is to be read anew. */
-  async #readPage(connection: Connection) {
+  async #readPage(connection: Connection, agent: string) {
     const { history, label } = connection
-    const { progress } = this
-    const { cursor, pageSize } = progress
-    const span = { from: progress.since, to: progress.until }
-    const answer = await this.#askList(connection, history.page(span, cursor, pageSize))
+    const asked = this.#askedPage(agent)
+    const { cursor } = asked
+    const answer = await this.#askList(connection, history.page(asked))
     if (answer === undefined) return null
-    const page = readable(label, () => history.read(answer, { span, cursor, pageSize }))
+    const page = readable(label, () => history.read(answer, asked))
     if (page.next !== null && (page.next === cursor || this.#cursors.has(page.next)))
       throw new ImportProblem(`${label} sends the same page again.`)
     if (page.next !== null) this.#cursors.add(page.next)
@@ -249,6 +308,8 @@ export class Importer {
       const fields = Fields.of(item)
       fields.required(history.idName)
       const fate = history.fateOf(fields, Fields.of({}))
+      if (fate === 'live')
+        this.oldestLiveAt = Math.min(this.oldestLiveAt, history.startedAt(fields) ?? this.oldestLiveAt)
       if (fate !== 'ended') return { count: fate }
       const more = await this.#askMore(connection, fields, signal)
       if (!('value' in more)) {
@@ -267,8 +328,17 @@ export class Importer {
       if (!('id' in update)) return { count: 'failed', fault: update }
       const startedAt = Date.parse(update.change.createdAt ?? '')
       if (Number.isNaN(startedAt)) throw new FieldFault('createdAt', 'is not known')
-      const recordingGoneAt = history.recordingGoneAt?.(Fields.of(whole))
-      return { id: update.id, startedAt, event, update: dated(update, startedAt), recordingGoneAt }
+      const endedAt = startedAt + Math.round((update.change.duration ?? 0) * 1_000)
+      // Dated at the end of the call at the latest, so that nothing newer is overwritten.
+      const { occurredAt = new Date(endedAt).toISOString() } = update.change
+      return {
+        id: update.id,
+        startedAt,
+        event,
+        update: { ...update, change: { ...update.change, occurredAt } },
+        isNews: Date.parse(occurredAt) >= this.#newsSince,
+        recordingGoneAt: history.recordingGoneAt?.(Fields.of(whole)),
+      }
     } catch (error) {
       if (error instanceof FieldFault) return { count: 'failed', fault: error }
       throw error
@@ -295,15 +365,15 @@ export class Importer {
 
   async #write({ projectId, platform }: WebhookSource, calls: readonly PastCall[]): Promise<Outcome[]> {
     const { ingest } = this.#parts
-    const events = calls.map(({ id, update }) => ({ id, ...eventsOf(update) }))
-    const wholes = events.map(({ id, whole }) => ({ id, event: whole }))
+    const events = calls.map(({ id, update, isNews }) => ({ id, isNews, ...eventsOf(update) }))
+    const wholes = events.map(({ id, isNews, whole }) => ({ id, isNews, event: whole }))
     const outcomes = await ingest.putHistory(projectId, wholes, platform)
     // Too much metadata must not cost the rest of the call.
     const isMetadata = (outcome: Outcome | undefined) =>
       outcome instanceof AppError && outcome.errors?.[0]?.field === 'details.metadata'
     const again = events.filter((_, at) => isMetadata(outcomes[at]))
     if (again.length === 0) return outcomes
-    const bare = again.map(({ id, bare }) => ({ id, event: bare }))
+    const bare = again.map(({ id, isNews, bare }) => ({ id, isNews, event: bare }))
     const others = await ingest.putHistory(projectId, bare, platform)
     return outcomes.map((outcome) => (isMetadata(outcome) ? (others.shift() ?? outcome) : outcome))
   }
@@ -314,15 +384,31 @@ export class Importer {
     outcomes: readonly Outcome[],
   ): Promise<number> {
     let queued = 0
-    for (const [at, { id, event, recordingGoneAt }] of calls.entries()) {
+    for (const [at, { id, event, isNews, recordingGoneAt }] of calls.entries()) {
       const recording = recordingIn(platforms[platform], event, options)
       if (!recording || outcomes[at] instanceof AppError) continue
-      const history = { isHistory: true, goneAt: recordingGoneAt }
+      const history = { isHistory: !isNews, goneAt: recordingGoneAt }
       if (await this.#parts.fetchQueue.enqueue(projectId, id, { ...recording, sourceId, ...history }))
         queued++
     }
     return queued
   }
+}
+
+/** When calls began; one of a changed schema is left out unless all are. @throws FieldFault */
+function startsOf(items: readonly Record<string, unknown>[], { startedAt }: CallHistory): number[] {
+  const starts = items.map((item) => {
+    try {
+      return startedAt(Fields.of(item)) ?? null
+    } catch (error) {
+      if (error instanceof FieldFault) return error
+      throw error
+    }
+  })
+  const [fault] = starts.filter((start) => start instanceof FieldFault)
+  const times = starts.filter((start) => typeof start === 'number')
+  if (fault && times.length === 0) throw fault
+  return times
 }
 
 /** @throws ImportProblem naming the field that is not as described */
@@ -333,12 +419,6 @@ function readable<Value>(label: string, read: () => Value): Value {
     if (!(error instanceof FieldFault)) throw error
     throw new ImportProblem(`${label} answers with something unexpected: ${error.field} ${error.message}.`)
   }
-}
-
-/** Dated at the end of the call at the latest, so that nothing newer is overwritten. */
-function dated({ id, change, details }: SourceUpdate, startedAt: number): SourceUpdate {
-  const endedAt = new Date(startedAt + Math.round((change.duration ?? 0) * 1_000)).toISOString()
-  return { id, change: { ...change, occurredAt: change.occurredAt ?? endedAt }, details }
 }
 
 /** What the result of a write counts as. @throws AppError when nothing can be written now */

@@ -1,13 +1,20 @@
 import { and, asc, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Core } from '../../core/core.ts'
 import type { Job, Turn } from '../../core/jobs.ts'
-import { type ImportProgress, projects, recordingFetches, sourceImports } from '../../db/schema.ts'
+import {
+  type ImportProgress,
+  projects,
+  recordingFetches,
+  type SourcePoll,
+  sourceImports,
+  sources as sourceRows,
+} from '../../db/schema.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { AppError, type FieldError, invalidRequest, notFound } from '../../errors.ts'
 import type { ActedBy } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import { readInstant, toIso } from '../../text/instant.ts'
-import type { Sources, WebhookSource } from '../sources.ts'
+import { pollEveryMs, type Sources, type WebhookSource } from '../sources.ts'
 import { connectionOf, Importer, type ImporterParts, ImportProblem } from './importer.ts'
 import type { ImportRequest } from './schemas.ts'
 
@@ -23,7 +30,18 @@ const waitMsMax = 900_000
 const patienceMs = dayMs
 /** A full disk needs an operator. */
 const fullWaitMs = 60_000
+/** How many sources are polled at once. */
+const pollsMax = 4
+/** What a poll asks for again. */
+const pollOverlapMs = 3_600_000
+/** When a poll tries again what will not pass by. */
+const refusedWaitMs = 600_000
 
+/** An import or a poll whose time it is, by the id of its row or of its source. */
+interface Due {
+  id: string
+  dueAt: number | null
+}
 type ImportRow = typeof sourceImports.$inferSelect
 
 const queries = preparedQueries((db) => ({
@@ -37,8 +55,20 @@ const queries = preparedQueries((db) => ({
       ),
     )
     .prepare(),
+  polls: db
+    .select({ id: sourceRows.id, dueAt: sourceRows.pollDueAt })
+    .from(sourceRows)
+    .innerJoin(projects, and(eq(projects.id, sourceRows.projectId), isNull(projects.deletedAt)))
+    .where(
+      and(
+        isNotNull(sourceRows.pollDueAt),
+        sql`not exists (select 1 from ${sourceImports} where source_id = ${sourceRows.id} and due_at is not null)`,
+      ),
+    )
+    .orderBy(asc(sourceRows.pollDueAt))
+    .prepare(),
   open: db
-    .select({ id: sourceImports.id, sourceId: sourceImports.sourceId, dueAt: sourceImports.dueAt })
+    .select({ id: sourceImports.id, dueAt: sourceImports.dueAt })
     .from(sourceImports)
     .innerJoin(projects, and(eq(projects.id, sourceImports.projectId), isNull(projects.deletedAt)))
     .where(isNotNull(sourceImports.dueAt))
@@ -50,7 +80,10 @@ interface SourceImportsParts extends ImporterParts {
   sources: Pick<Sources, 'get' | 'open'>
 }
 
-/** Imports the past calls of sources: one at a time of each, in the process that owns the folder. */
+/**
+ * Imports the past calls of sources, one at a time of each, and polls sources for new ones, in the process that owns the
+ * folder.
+ */
 export class SourceImports {
   readonly #parts: Core & SourceImportsParts
   readonly #job: Job<string>
@@ -99,19 +132,26 @@ export class SourceImports {
     const { progress } = await this.#begun(source, request)
     try {
       const preview = await new Importer(this.#parts, progress, this.#job.signal).preview(source)
-      return { ...preview, reachable: toIso(preview.reachable) }
+      return { ...preview, ok: true, reachable: toIso(preview.reachable), goneAt: toIso(preview.goneAt) }
     } catch (error) {
       if (error instanceof ImportProblem) return { ok: false, reason: error.message }
       throw error
     }
   }
 
-  /** The last import of a source. @throws not_found where there was none */
-  async get(projectId: number, sourceId: string): Promise<ImportReport> {
+  /** The last import of a source, if there was one. @throws not_found */
+  async find(projectId: number, sourceId: string): Promise<ImportReport | null> {
     const row = await queries(this.#parts.read).bySource.get({ sourceId, projectId })
     if (row) return reportOf(row, await this.#waitingRecordings(row))
     await this.#parts.sources.get(projectId, sourceId)
-    throw notFound('No history of this source was imported.')
+    return null
+  }
+
+  /** The last import of a source. @throws not_found where there was none */
+  async get(projectId: number, sourceId: string): Promise<ImportReport> {
+    const report = await this.find(projectId, sourceId)
+    if (!report) throw notFound('No history of this source was imported.')
+    return report
   }
 
   /** Stops an import. What is written stays. @throws not_found */
@@ -152,43 +192,81 @@ export class SourceImports {
     const text = JSON.stringify(asked)
     if (last?.state === 'failed' && last.progress.request === text)
       return { progress: { ...last.progress, rate, restarts: 0, failingSince: null, attempts: 0 }, reason }
-    const progress: ImportProgress = {
-      request: text,
-      ...span,
-      limit: request.limit ?? null,
-      rate,
-      withRecordings: request.recordings ?? false,
-      cursor: null,
-      pageSize: connectionOf(source).history.pageSize,
-      restarts: 0,
-      at: null,
-      counts: noCounts,
-      samples: [],
-      recordingsQueued: 0,
-      failingSince: null,
-      attempts: 0,
-    }
-    return { progress, reason }
+    const { limit = null, recordings: withRecordings = false } = request
+    return { progress: newProgress(source, { request: text, ...span, limit, rate, withRecordings }), reason }
   }
 
-  /** Resolves to the time until it looks again; null if nothing is to be imported. */
-  async #runDue({ isMine }: Turn): Promise<number | null> {
+  /** Resolves to the time until it looks again; null if nothing is to be imported or polled. */
+  async #runDue(turn: Turn): Promise<number | null> {
     const { read, now } = this.#parts
     const open = await queries(read).open.all()
-    if (open.length === 0) return null
-    for (const { id, sourceId, dueAt } of open) {
-      const isBegun = this.#job.underWay.includes(id) || this.#job.underWay.length >= importsMax
-      if (isBegun || (dueAt ?? 0) > now() || !(await isMine())) continue
-      this.#job.begin(id, () => this.#run(id, sourceId))
-    }
-    return lookEveryMs
+    const polls = await queries(read).polls.all()
+    await this.#beginDue(turn, open, importsMax, (id) => this.#run(id))
+    await this.#beginDue(turn, polls, pollsMax, (id) => this.#poll(id))
+    if (open.length > 0) return lookEveryMs
+    return polls[0] ? Math.max(lookEveryMs, (polls[0].dueAt ?? 0) - now()) : null
   }
 
-  async #run(id: string, sourceId: string): Promise<void> {
+  async #beginDue(
+    { isMine }: Turn,
+    all: readonly Due[],
+    atOnceMax: number,
+    run: (id: string) => Promise<void>,
+  ) {
+    const isBegun = ({ id }: Due) => this.#job.underWay.includes(id)
+    for (const due of all) {
+      if (isBegun(due) || all.filter(isBegun).length >= atOnceMax) continue
+      if ((due.dueAt ?? 0) > this.#parts.now() || !(await isMine())) continue
+      this.#job.begin(due.id, () => run(due.id))
+    }
+  }
+
+  /** Asks for the calls since the last poll, and for those that had not ended then. */
+  async #poll(id: string): Promise<void> {
+    const { sources, write, now } = this.#parts
+    const { signal } = this.#job
+    const startedAt = now()
+    const source = await sources.open(id)
+    const { poll, options } = source
+    const everyMs = pollEveryMs(options.poll ?? '')
+    if (!poll || !everyMs) return
+    const noted = async (state: Partial<SourcePoll>, waitMs = 0) => {
+      const pollDueAt = startedAt + Math.max(everyMs, waitMs)
+      // Not of one that was switched off meanwhile.
+      const isPolled = and(eq(sourceRows.id, id), isNotNull(sourceRows.pollDueAt))
+      await write
+        .update(sourceRows)
+        .set({ poll: { ...poll, ...state }, pollDueAt })
+        .where(isPolled)
+    }
+    try {
+      const since = Math.min(poll.from, startedAt) - pollOverlapMs
+      const span = {
+        since,
+        until: startedAt,
+        request: '',
+        limit: null,
+        rate: rateDefault,
+        withRecordings: true,
+      }
+      const importer = new Importer(this.#parts, newProgress(source, span), signal, poll.since)
+      while (await importer.page(await sources.open(id))) signal.throwIfAborted()
+      // A call that never ends is not waited for any longer than a day.
+      const from = Math.max(Math.min(startedAt, importer.oldestLiveAt), startedAt - dayMs)
+      await noted({ lastAt: startedAt, from, reason: null })
+    } catch (error) {
+      if (signal.aborted || isGone(error)) return
+      const { message, waitMs } = problemOf(error)
+      await noted({ reason: message }, waitMs ?? refusedWaitMs)
+    }
+  }
+
+  async #run(id: string): Promise<void> {
     const { sources, read } = this.#parts
     const { signal } = this.#job
     const [row] = await read.select().from(sourceImports).where(isOpen(id))
     if (!row) return
+    const { sourceId } = row
     const importer = new Importer(this.#parts, row.progress, signal)
     const { progress } = importer
     const set = (change: Partial<Omit<ImportRow, 'id'>>) => this.#set(id, { ...change, progress })
@@ -257,6 +335,25 @@ export class SourceImports {
   }
 }
 
+/** The progress of what has not begun. */
+function newProgress(
+  source: WebhookSource,
+  asked: Pick<ImportProgress, 'request' | 'since' | 'until' | 'limit' | 'rate' | 'withRecordings'>,
+): ImportProgress {
+  return {
+    ...asked,
+    cursor: null,
+    pageSize: connectionOf(source).history.pageSize,
+    restarts: 0,
+    at: null,
+    counts: noCounts,
+    samples: [],
+    recordingsQueued: 0,
+    failingSince: null,
+    attempts: 0,
+  }
+}
+
 const noCounts: ImportProgress['counts'] = {
   created: 0,
   changed: 0,
@@ -320,7 +417,11 @@ function importIsRunning(): AppError {
 
 export type ImportReport = ReturnType<typeof reportOf>
 export type ImportPreview =
-  | { ok: true; reachable: string | null; total: number | null; perCall: number }
+  | (Omit<Awaited<ReturnType<Importer['preview']>>, 'reachable' | 'goneAt'> & {
+      ok: true
+      reachable: string | null
+      goneAt: string | null
+    })
   | { ok: false; reason: string }
 
 function reportOf({ id, state, reason, progress }: ImportRow, fetches: { waiting: number; failed: number }) {

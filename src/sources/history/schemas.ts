@@ -84,4 +84,15 @@ export const HistoryPreview = named('HistoryPreview', {
     Type.Unsafe<number | null>({ type: 'integer', nullable: true, description: 'If it says so.' }),
   ),
   perCall: Type.Optional(Type.Integer({ description: 'Requests for each call, beside the list.' })),
+  seen: Type.Optional(Type.Integer({ description: 'Calls of the first page.' })),
+  recordings: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: 'integer',
+      nullable: true,
+      description: 'How many of them have one; null where the list does not say.',
+    }),
+  ),
+  goneAt: Type.Optional(
+    nullableTime('When the recording of one of them is deleted there, if the platform says so.'),
+  ),
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { numberMatcher } from '../../../src/calls/keeping/phone-number.ts'
+import { formatNumber, numberMatcher } from '../../../src/calls/keeping/phone-number.ts'
 
 const same: Record<string, [country: string | null, asked: string, stored: string[]]> = {
   'with and without punctuation': [
@@ -77,4 +77,23 @@ for (const [what, [country, asked, stored]] of Object.entries(other))
 test('a text without a digit is no number, nor are the last digits of one', () => {
   expect(numberMatcher('anonymous', 'US')).toBeNull()
   expect(numberMatcher('…4120', 'US')).toBeNull()
+})
+
+test.each([
+  ['+15555644120', '+1 555 564 4120'],
+  ['+442079460958', '+44 20 7946 0958'],
+  ['+33142685300', '+33 1 42 68 53 00'],
+  ['+493055501234', '+49 30 55501234'],
+  ['+4915112345678', '+49 1511 2345678'],
+  ['+81312345678', '+81 3 1234 5678'],
+  ['+971501234567', '+971 50 123 4567'],
+  ['+353861234567', '+353 86 123 4567'],
+  ['+9991234567', '+9991234567'],
+  ['sip:desk@example.com', 'sip:desk@example.com'],
+  ['anonymous', 'anonymous'],
+  ['…4120', '…4120'],
+  ['5555644120', '5555644120'],
+])('%s reads as %s', (number, read) => {
+  expect(formatNumber(number)).toBe(read)
+  expect(formatNumber(number).replaceAll(' ', '')).toBe(number)
 })

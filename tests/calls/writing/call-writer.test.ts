@@ -50,7 +50,10 @@ async function twoProcesses(overtaking: CallChange) {
 }
 
 function ingestOn(store: StoreOf): Ingest {
-  return new Ingest({ ...core, store }, { wordBacklog: { schedule: () => undefined }, analysisDelayMs: null })
+  return new Ingest(
+    { ...core, store },
+    { wordBacklog: { schedule: () => undefined }, analysisDelayMs: null, prices: null },
+  )
 }
 
 /** The same store, where something happens before each batch. */

@@ -64,6 +64,12 @@ describe('the address of a new alert', () => {
     expect(newDraft({ of: 'latencyMs', show: 'p95' }, 0)).toMatchObject({ show: 'p95', side: 'above' })
     expect(newDraft({ of: 'calls', below: 'true' }, 0).side).toBe('below')
   })
+
+  test('of what is heard begins with usual limits', () => {
+    expect(newDraft({ of: 'responseMaxMs', show: 'p95' }, 0)).toMatchObject({ warn: 3_500, alert: 5_000 })
+    expect(newDraft({ of: 'deadAirSeconds', show: 'p95' }, 0)).toMatchObject({ warn: '', alert: 10 })
+    expect(newDraft({ of: 'deadAirSeconds', show: 'max' }, 0).alert).toBeUndefined()
+  })
 })
 
 test('of few calls, a longer window is proposed', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { Dates } from '../../../src/console/ui/components/dates.ts'
 import { parseSearch, stringifySearch } from '../../../src/console/ui/search-params.ts'
-import { chartOf, formatOf, titleOf } from '../../../src/console/ui/views/charts/chart.ts'
-import { chartSearch } from '../../../src/console/ui/views/charts/chart-search.ts'
+import { formatOf, titleOf } from '../../../src/console/ui/views/charts/chart.ts'
+import { chartOf, chartSearch } from '../../../src/console/ui/views/charts/chart-search.ts'
 import { groupsOf, kindsOf } from '../../../src/console/ui/views/charts/groups.ts'
 import { scaleOf } from '../../../src/console/ui/views/charts/scale.ts'
 

@@ -31,7 +31,7 @@ describe('the address of the list of calls', () => {
       status: '“ended” is not live or silent or completed',
       from: '“yesterday” is not a date',
       number: '“abc” is not a number',
-      minDuration: '“0x10” is not a number of seconds',
+      minDuration: '“0x10” is not a number',
       label: '21 values are more than 20',
       order: '“length” is not an order',
       'analysis.topic': `“${'x'.repeat(40)}…” is longer than 500 characters`,

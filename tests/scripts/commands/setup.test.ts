@@ -49,6 +49,9 @@ describe('callbook setup', () => {
       await reading
       expect(await child.exited).toBe(0)
       expect(answer).toMatchObject({ with: 'code', call: { id: 'first', status: 'completed', turns: 1 } })
+      const calls = `http://127.0.0.1:3000/console/p/${project}/calls`
+      expect(said).toContain(`Calls appear at ${calls}\n`)
+      expect(answer.url).toBe(`${calls}/first`)
       const [caller, start, times, agent, ...others] = answer.missing
       expect([caller, start, times, agent]).toEqual([
         'the caller: callerNumber',
@@ -77,6 +80,9 @@ describe('callbook setup', () => {
       expect(waited.err).toContain('No call has arrived within 1 s.')
       const vapi = await callbook.run(['setup', '--project', project, '--with', 'vapi', '--timeout', '1'])
       expect(vapi.err).toMatch(/Server URL +\S+\/ingest\/from\/src_/)
+      await callbook.project('demo')
+      const unsaid = await callbook.run(['setup', '--with', 'code'])
+      expect([unsaid.code, unsaid.err]).toEqual([1, expect.stringContaining(', or --project demo')])
       const asked = await callbook.run(['setup', '--project', project])
       expect([asked.code, asked.err]).toEqual([1, expect.stringContaining('--with livekit')])
     })

@@ -32,6 +32,9 @@ describe.skipIf(ofFilesOnly)('bun callbook source import', () => {
         reachable: new Date(fake.calls[20]?.startedAt ?? 0).toISOString(),
         total: null,
         perCall: 0,
+        seen: 100,
+        recordings: 0,
+        goneAt: null,
       },
     ])
     const first = await run('vapi', '--project', project, '--since', '90d', '--rate', '50')

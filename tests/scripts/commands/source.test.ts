@@ -32,6 +32,7 @@ describe('callbook source', () => {
           events: 2,
           failures: 1,
           lastEventAt: expect.any(String),
+          poll: null,
         },
       ])
       expect(listed.out).not.toContain(made.secret)

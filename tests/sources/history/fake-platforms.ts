@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { AgentCall, AgentListResponse } from '@cartesia/cartesia-js/resources/agents'
 import type {
   ConversationSummaryResponseModel,
   GetConversationResponseModel,
@@ -9,8 +10,19 @@ import type { CallListParams, CallListResponse, PhoneCallResponse } from 'retell
 import { json, status } from '../../recordings/fetching/fake-storage.ts'
 import { atEnd } from '../../support/at-end.ts'
 
-export type FakeName = 'vapi' | 'retell' | 'elevenlabs' | 'ultravox' | 'bland'
-type Answer = (response: ServerResponse, request: IncomingMessage) => void
+const names = [
+  'vapi',
+  'retell',
+  'elevenlabs',
+  'ultravox',
+  'bland',
+  'synthflow',
+  'cartesia',
+  'dograh',
+] as const
+export type FakeName = (typeof names)[number]
+export const fakeNames: readonly FakeName[] = names
+export type FakeAnswer = (response: ServerResponse, request: IncomingMessage) => void
 
 /** A call as any platform has it. */
 export interface FakeCall {
@@ -44,7 +56,7 @@ export interface FakePlatform {
   /** Of all requests, in order, with `performance.now()`. */
   requests: { path: string; at: number; body: string }[]
   /** Answers the next requests whose path matches, before anything else is looked at. */
-  fail(path: RegExp, answer: Answer, times?: number): void
+  fail(path: RegExp, answer: FakeAnswer, times?: number): void
   /** The webhook's event at the end of a call. */
   eventOf(call: FakeCall): object
 }
@@ -53,7 +65,7 @@ export const apiKey = 'key_of_the_api'
 
 export async function startPlatform(name: FakeName): Promise<FakePlatform> {
   const { routes, eventOf, headers } = kinds(name)
-  const faults: { path: RegExp; answer: Answer; times: number }[] = []
+  const faults: { path: RegExp; answer: FakeAnswer; times: number }[] = []
   const fake: FakePlatform = {
     origin: '',
     calls: [],
@@ -130,9 +142,9 @@ function pageOf<Value>(values: readonly Value[], cursor: string | null | undefin
 
 const oldestFirst = (a: FakeCall, b: FakeCall) => a.startedAt - b.startedAt
 
-const kinds = (name: FakeName): Kind => ({ ...others, ultravox: ofUltravox, bland: ofBland })[name]
+const kinds = (name: FakeName): Kind => ({ ...others, ...later })[name]
 
-const others: Record<Exclude<FakeName, 'ultravox' | 'bland'>, Kind> = {
+const others: Record<'vapi' | 'retell' | 'elevenlabs', Kind> = {
   // https://docs.vapi.ai/api-reference/calls/list: the newest first, without a cursor.
   vapi: {
     headers: ['authorization', `Bearer ${apiKey}`],
@@ -342,6 +354,200 @@ function toBland({ id, startedAt, seconds, words, state }: FakeCall): object {
       created_at: iso(startedAt + at * 5_000),
     })),
   }
+}
+
+const agents = ['agent-1', 'agent-2']
+/** A call's agent, of platforms that list the calls of one: all have the words of both. */
+const agentOf = ({ startedAt }: FakeCall) => agents[Math.floor(startedAt / 1_000) % 2] ?? ''
+
+/** As its API's description has it: https://docs.synthflow.ai/api-reference/platform-api/calls/list-calls */
+const ofSynthflow: Kind = {
+  headers: ['authorization', `Bearer ${apiKey}`],
+  // The direction and the agent's number are not in it.
+  eventOf: (call) => ({
+    status: 'completed',
+    call: { ...toSynthflow(call), type_of_call: undefined, agent_phone_number: undefined },
+    lead: { phone_number: '+15550100001' },
+  }),
+  routes: [
+    [
+      'GET',
+      /^\/v2\/assistants$/,
+      () => ({
+        status: 'ok',
+        response: { assistants: agents.map((model_id) => ({ model_id, name: 'Ada' })) },
+      }),
+    ],
+    [
+      'GET',
+      /^\/v2\/calls$/,
+      (calls, { url: { searchParams: query } }) => {
+        const [from, to, offset, limit] = ['from_date', 'to_date', 'offset', 'limit'].map((name) =>
+          Number(query.get(name)),
+        )
+        const found = calls
+          .filter((call) => call.startedAt >= Number(from) && call.startedAt <= Number(to))
+          .filter((call) => agentOf(call) === query.get('model_id'))
+          .toSorted((a, b) => b.startedAt - a.startedAt)
+        const page = found.slice(offset, Number(offset) + Number(limit))
+        const pagination = { total_records: found.length, limit, offset }
+        return {
+          status: 'ok',
+          response: { pagination, calls: page.map((call) => ({ ...toSynthflow(call), ...call.as })) },
+        }
+      },
+    ],
+  ],
+}
+
+function toSynthflow(call: FakeCall): object {
+  const { id, startedAt, seconds, words, state } = call
+  return {
+    call_id: id,
+    model_id: agentOf(call),
+    start_time: String(startedAt),
+    duration: seconds,
+    call_status: state === 'live' ? 'in-progress' : 'completed',
+    telephony_end: state === 'live' ? null : String(startedAt + seconds * 1_000),
+    end_call_reason: 'human_goodbye',
+    type_of_call: 'inbound',
+    lead_phone_number: '+15550100001',
+    agent_phone_number: '+15550100002',
+    transcript: words.map((text, at) => `${at % 2 === 0 ? 'bot' : 'human'}: ${text}`).join('\n'),
+  }
+}
+
+/** The newest first, whenever they were. */
+const ofCartesia: Kind = {
+  headers: ['authorization', `Bearer ${apiKey}`],
+  eventOf: (call) => ({ type: 'call_completed', call_id: call.id, call: toCartesia(call) }),
+  routes: [
+    [
+      'GET',
+      /^\/agents$/,
+      () =>
+        ({ summaries: agents.map((id) => ({ id, name: 'Ada' })) }) satisfies {
+          summaries: Partial<AgentListResponse['summaries'][number]>[]
+        },
+    ],
+    [
+      'GET',
+      /^\/agents\/calls$/,
+      (calls, { url: { searchParams: query } }) => {
+        const found = calls
+          .filter((call) => agentOf(call) === query.get('agent_id'))
+          .toSorted((a, b) => b.startedAt - a.startedAt)
+        const after = found.findIndex(({ id }) => id === query.get('starting_after'))
+        const page = found.slice(after + 1, after + 1 + Number(query.get('limit')))
+        return { data: page.map((call) => ({ ...toCartesia(call), ...call.as })) }
+      },
+    ],
+  ],
+}
+
+function toCartesia(call: FakeCall): AgentCall {
+  const { id, startedAt, seconds, words, state } = call
+  const phone = { from: '+15550100001', to: '+15550100002', direction: 'inbound' }
+  return {
+    id,
+    agent_id: agentOf(call),
+    status: state === 'live' ? 'active' : 'completed',
+    start_time: iso(startedAt),
+    end_time: state === 'live' ? null : iso(startedAt + seconds * 1_000),
+    summary: `Summary of ${id}`,
+    telephony_params: phone,
+    transcript: words.map((text, at) => ({
+      role: at % 2 === 0 ? 'assistant' : 'user',
+      text,
+      start_timestamp: at * 5,
+      end_timestamp: at * 5 + 2,
+    })),
+  }
+}
+
+/** As `UsageHistoryResponse` and `WorkflowRunResponseSchema` of its source have it. */
+const ofDograh: Kind = {
+  headers: ['x-api-key', apiKey],
+  // As the guide's template: every value is text, and the words are not in it.
+  eventOf: ({ id, startedAt, seconds }) => ({
+    id,
+    agent: 'Ada',
+    calledAt: iso(startedAt),
+    caller: '+15550100001',
+    called: '+15550100002',
+    duration: String(seconds),
+    disposition: 'done',
+  }),
+  routes: [
+    [
+      'GET',
+      /^\/api\/v1\/organizations\/usage\/runs$/,
+      (calls, { url: { searchParams: query } }) => {
+        const [from, to] = [query.get('start_date') ?? '', query.get('end_date') ?? ''].map(Date.parse)
+        // A run that goes on has no usage yet.
+        const found = calls
+          .filter(
+            ({ startedAt, state }) =>
+              startedAt >= Number(from) && startedAt <= Number(to) && state !== 'live',
+          )
+          .sort(oldestFirst)
+        const [page, limit] = [Number(query.get('page')), Number(query.get('limit'))]
+        const runs = found.slice((page - 1) * limit, page * limit)
+        return {
+          runs: runs.map((call) => ({ ...toDograh(call), ...call.as })),
+          total_count: found.length,
+          total_pages: Math.ceil(found.length / limit),
+        }
+      },
+    ],
+    [
+      'GET',
+      /^\/api\/v1\/workflow\/7\/runs\/([^/]+)$/,
+      (calls, { id }) =>
+        whole(
+          calls.find((call) => call.id === id),
+          ({ words, startedAt }) => ({
+            logs: {
+              realtime_feedback_events: words.flatMap((text, at) => {
+                const timestamp = iso(startedAt + at * 5_000)
+                if (at % 2 === 0) return [{ type: 'rtf-bot-text', payload: { text, timestamp } }]
+                const heard = (final: boolean) => ({
+                  type: 'rtf-user-transcription',
+                  payload: { text, final, timestamp },
+                })
+                return [heard(false), heard(true)]
+              }),
+            },
+            annotations: {},
+            definition_id: 12,
+          }),
+        ),
+    ],
+  ],
+}
+
+function toDograh({ id, startedAt, seconds, state }: FakeCall): object {
+  return {
+    id,
+    workflow_id: 7,
+    workflow_name: 'Ada',
+    // Without a zone, which means UTC.
+    created_at: iso(startedAt).slice(0, -1),
+    call_duration_seconds: seconds,
+    caller_number: '+15550100001',
+    called_number: '+15550100002',
+    mode: state === 'chat' ? 'textchat' : 'twilio',
+    disposition: 'done',
+    transcript_public_url: 'https://dograh.example.com/secret-token/transcript',
+  }
+}
+
+const later = {
+  ultravox: ofUltravox,
+  bland: ofBland,
+  synthflow: ofSynthflow,
+  cartesia: ofCartesia,
+  dograh: ofDograh,
 }
 
 const roleOf = (at: number) => (at % 2 === 0 ? 'agent' : 'user')

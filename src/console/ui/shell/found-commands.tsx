@@ -4,11 +4,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { CallRow } from '../../../calls/reading/call-rows.ts'
-import { api, read, unwrap } from '../api.ts'
-import { useFormatNumber } from '../components/phone-number.ts'
+import { read } from '../api.ts'
 import { to } from '../components/to.ts'
 import { useDates } from '../components/use-dates.ts'
-import { callKeys } from '../query-keys.ts'
 import { parseSearch } from '../search-params.ts'
 import { useProject } from '../session.ts'
 import { readFilters } from '../views/calls/chosen-filters.ts'
@@ -50,15 +48,11 @@ export function useFoundCommands(typed: string): CommandGroup[] {
 
 /** By the words of a call, its number or its id, as the search box of the list reads them. */
 function useCalls(query: string, isOn: boolean): CommandGroup {
-  const { id: project } = useProject()
+  const { of } = useProject()
   const navigate = useNavigate()
   const dates = useDates()
   const { data } = useQuery({
-    queryKey: callKeys.found(project, query),
-    queryFn: ({ signal }) =>
-      unwrap(
-        api.projects({ project }).calls.get({ query: { text: query, limit: callsMax }, fetch: { signal } }),
-      ),
+    ...read(of.calls, { text: query, limit: callsMax }),
     enabled: isOn,
     placeholderData: keepPreviousData,
   })
@@ -70,17 +64,15 @@ function useCalls(query: string, isOn: boolean): CommandGroup {
       label: <CallLabel row={row} />,
       icon: <IconPhone size={iconSize} />,
       keys: dates.moment(row.createdAt),
-      run: () => void navigate({ to: '/p/$project/calls/$call', params: { project, call: row.id } }),
+      run: () => void navigate(to.call(row.id)),
     })),
   }
 }
 
-function CallLabel({ row: { id, callerNumber, calledNumber, summary, said } }: { row: CallRow }) {
-  const formatNumber = useFormatNumber()
-  const number = callerNumber ?? calledNumber
+function CallLabel({ row: { id, numbers, summary, said } }: { row: CallRow }) {
   return (
     <>
-      {number === null ? id : formatNumber(number)}
+      {numbers.callerNumber ?? numbers.calledNumber ?? id}
       {(summary ?? said) && (
         <span className="cb-dimmed">
           {' · '}
@@ -112,13 +104,9 @@ function useItems(query: string, isOn: boolean): CommandGroup {
 }
 
 function useViews(query: string, isOn: boolean): CommandGroup {
-  const { id: project } = useProject()
+  const { id: project, of } = useProject()
   const navigate = useNavigate()
-  const { data } = useQuery({
-    queryKey: callKeys.views(project),
-    queryFn: ({ signal }) => unwrap(api.projects({ project }).views.get({ fetch: { signal } })),
-    enabled: isOn,
-  })
+  const { data } = useQuery({ ...read(of.views), enabled: isOn })
   const commands = (data?.data ?? []).map((view) => ({
     id: `view-${view.id}`,
     label: <bdi>{view.name}</bdi>,
@@ -136,7 +124,7 @@ function useViews(query: string, isOn: boolean): CommandGroup {
 
 /** For owners, who may see them. */
 function usePeople(query: string, isOn: boolean): CommandGroup {
-  const { id: project, role, of } = useProject()
+  const { role, of } = useProject()
   const navigate = useNavigate()
   const isAllowed = isOn && role === 'owner'
   const { data } = useQuery({ ...read(of.people), enabled: isAllowed })
@@ -149,7 +137,7 @@ function usePeople(query: string, isOn: boolean): CommandGroup {
     ),
     words: `${name} ${email}`,
     icon: <IconUser size={iconSize} />,
-    run: () => void navigate({ to: '/p/$project/settings/people', params: { project } }),
+    run: () => void navigate(to.people),
   }))
   return { title: 'People', commands: isAllowed ? matching(commands, query).slice(0, othersMax) : [] }
 }

@@ -36,6 +36,12 @@ export type Typed = number | string
 
 export type AddedKind = 'slack' | 'pagerDuty'
 
+/** What a rule of these 95th percentiles begins with: the limits that voice agents are usually held to. */
+const usualLimits: Record<string, Pick<AlertDraft, 'alert' | 'warn'>> = {
+  responseMaxMs: { warn: 3_500, alert: 5_000 },
+  deadAirSeconds: { warn: '', alert: 10 },
+}
+
 /** The windows that are proposed, in minutes. */
 const usualWindows = [60, 1_440] as const
 const longestWindow = 10_080
@@ -55,6 +61,7 @@ export function newDraft(search: AlertSearch, callsPerDay: number): AlertDraft {
     windowMinutes,
     warn: '',
     alert: undefined,
+    ...(watched.show === 'p95' && usualLimits[watched.of]),
     minCalls: hasEnough(windowMinutes) ? callsPerWindow / 2 : 1,
     noData: 'keep',
     repeatMinutes: null,
@@ -161,10 +168,10 @@ export function unitOf({ of, show }: { of: string; show: string }): {
   prefix?: string
   suffix?: string
 } {
-  if (show === 'share' || show === 'failed') return { factor: 100, suffix: '%' }
+  if (show === 'share' || show === 'failed' || of === 'agentShare') return { factor: 100, suffix: '%' }
   if (of === 'costUsd') return { factor: 1, prefix: '$' }
-  if (of === 'latencyMs') return { factor: 1, suffix: ' ms' }
-  return of === 'duration' ? { factor: 1, suffix: ' s' } : { factor: 1 }
+  if (of.endsWith('Ms')) return { factor: 1, suffix: ' ms' }
+  return of === 'duration' || of.endsWith('Seconds') ? { factor: 1, suffix: ' s' } : { factor: 1 }
 }
 
 /** The share of hours in which a proposed limit would have fired. */

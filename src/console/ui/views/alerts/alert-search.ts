@@ -1,8 +1,7 @@
 import type { FilterName } from '../../../../calls/filters.ts'
 import { wordParam } from '../../search-params.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
-import { chartOf } from '../charts/chart.ts'
-import { type Chart, type ChartShow, chartSearch } from '../charts/chart-search.ts'
+import { type Chart, type ChartShow, chartOf, chartSearch } from '../charts/chart-search.ts'
 
 /** What an alert may watch, as in the address of a new one. */
 export type AlertSearch = ChosenFilters & { of?: string; show?: string; below?: 'true' }

@@ -3,8 +3,8 @@ import { criterionPrefix, type FilterName, noValue, prefixOf, verdicts } from '.
 import { counted, shortDuration } from '../../components/figures.ts'
 import { type ChosenFilters, valuesOf } from '../calls/chosen-filters.ts'
 import { filterLabels, valueLabel, verdictWords } from '../calls/filter-labels.ts'
-import { chartOf, formatOf, nameOfFigure } from '../charts/chart.ts'
-import type { Chart } from '../charts/chart-search.ts'
+import { formatOf, nameOfFigure } from '../charts/chart.ts'
+import { type Chart, chartOf } from '../charts/chart-search.ts'
 
 /** What people call what rules name by ids. */
 export interface Names {

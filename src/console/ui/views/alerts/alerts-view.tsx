@@ -10,7 +10,7 @@ import { StatusBadge } from '../../components/status-badge.tsx'
 import { QueryTable } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
-import { chartOf } from '../charts/chart.ts'
+import { chartOf } from '../charts/chart-search.ts'
 import { AlertMenu } from './alert-acts.tsx'
 import { chosenFilters } from './alert-draft.ts'
 import { useAlerts, useNames } from './alert-queries.ts'
@@ -64,6 +64,8 @@ const starters = [
   { label: 'Calls fail', search: { of: 'success' } },
   { label: 'The line is quiet', search: { of: 'calls', below: 'true' } },
   { label: 'Answers are slow', search: { of: 'latencyMs', show: 'p95' } },
+  { label: 'Callers wait', search: { of: 'responseMaxMs', show: 'p95' } },
+  { label: 'Dead air', search: { of: 'deadAirSeconds', show: 'p95' } },
 ] as const
 
 function Starters() {

@@ -13,7 +13,7 @@ import { useNow } from '../../components/use-now.ts'
 import { parseSearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import { readFilters } from '../calls/chosen-filters.ts'
-import { chartOf } from '../charts/chart.ts'
+import { chartOf } from '../charts/chart-search.ts'
 import { changesQuery, type FiredChange } from './alert-queries.ts'
 import { lastedInWords, stateLabels, valueInWords } from './alert-words.ts'
 

@@ -5,13 +5,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useBlocker, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import type { Rubric } from '../../../../analysis/schemas.ts'
-import { api, unwrap } from '../../api.ts'
+import { pathOf, unwrap } from '../../api.ts'
 import { useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { Loaded } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { analysisKeys } from '../../query-keys.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import classes from './analysis-page.module.css'
 import { rubricQuery, statusQuery } from './analysis-queries.ts'
@@ -83,7 +82,7 @@ export function RubricTab({ version, hasModel }: RubricTabProps) {
 /** The unsaved rubric of a project, kept while the console is open, whatever page is shown. */
 function useDraft(project: string) {
   const queryClient = useQueryClient()
-  const queryKey = analysisKeys.draft(project)
+  const queryKey = ['rubric draft', project]
   // A state of its own, since the cache tells its readers later.
   const [draft, setShown] = useState(() => {
     queryClient.setQueryDefaults(queryKey, { gcTime: Number.POSITIVE_INFINITY })
@@ -204,7 +203,10 @@ interface EditorProps {
 }
 
 function Editor({ rubric, draft, isChanged, hasModel, onDraft }: EditorProps) {
-  const { id: project } = useProject()
+  const {
+    id: project,
+    of: { analysis },
+  } = useProject()
   const queryClient = useQueryClient()
   const form = useRef<HTMLFormElement>(null)
   const show = useShow()
@@ -217,10 +219,10 @@ function Editor({ rubric, draft, isChanged, hasModel, onDraft }: EditorProps) {
   // The draft outlives the page, but not the tab.
   useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: isChanged })
   const save = useMutation({
-    mutationFn: () => unwrap(api.projects({ project }).analysis.rubric.put(rubricOf(draft))),
+    mutationFn: () => unwrap(analysis.rubric.put(rubricOf(draft))),
     onSuccess: async ({ version }) => {
-      await queryClient.invalidateQueries({ queryKey: analysisKeys.rubric(project) })
-      void queryClient.invalidateQueries({ queryKey: analysisKeys.agreement(project) })
+      await queryClient.invalidateQueries({ queryKey: pathOf(analysis.rubric) })
+      void queryClient.invalidateQueries({ queryKey: pathOf(analysis.agreement) })
       void queryClient.invalidateQueries(statusQuery(project))
       onDraft(null)
       notifications.show({

@@ -5,6 +5,8 @@ import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import type { CallerRecord } from '../../../../calls/keeping/callers.ts'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
+import { setUpOf } from '../../../../sources/catalog.ts'
+import type { SourceRecord } from '../../../../sources/sources.ts'
 import { pathOf, read, readPages } from '../../api.ts'
 import { useConfirm } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
@@ -13,7 +15,6 @@ import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { useFormatNumber } from '../../components/phone-number.ts'
 import { Problem } from '../../components/problem.tsx'
 import { PagedTable } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
@@ -44,7 +45,6 @@ export function CallerView() {
   const { of } = useProject()
   const { caller: id } = route.useParams()
   const caller = useQuery(read(of.callers({ caller: id })))
-  const formatNumber = useFormatNumber()
   const [erasure, setErasure] = useState<string | null>(null)
   const { data, error, refetch } = caller
   if (error && !data)
@@ -52,7 +52,7 @@ export function CallerView() {
   return (
     <>
       <PageHeader
-        title={data ? formatNumber(data.number) : 'Person'}
+        title={data?.shownNumber ?? 'Person'}
         // A browser keeps the titles of pages in its history.
         tabTitle="Person"
         description={data ? <Summary caller={data} /> : ' '}
@@ -104,7 +104,7 @@ function Calls({ of: caller, isErased }: { of: string; isErased: boolean }) {
       expectedRows={8}
       columns={({ cell }) => [
         cell('When', (row) => <When row={row} />, { width: '136px' }),
-        cell('Caller and called', (row) => <Numbers from={row.callerNumber} to={row.calledNumber} />, {
+        cell('Caller and called', ({ numbers }) => <Numbers of={numbers} />, {
           width: '240px',
           from: 640,
         }),
@@ -205,16 +205,20 @@ function Erasure({ caller, erasure, onErase }: PersonsDataProps) {
   const ask = useConfirm()
   const queryClient = useQueryClient()
   const person = read(of.callers({ caller: id }))
+  const sources = read(of.sources)
   const erase = async () => {
     // Calls may have come and holds may have been set since the page was loaded.
-    await queryClient.refetchQueries(person)
+    await Promise.all([
+      queryClient.refetchQueries(person),
+      queryClient.prefetchQuery({ ...sources, staleTime: 0 }),
+    ])
     const now = queryClient.getQueryData(person.queryKey) ?? caller
     const left = now.calls - now.onHold
     ask({
       title: `Erase ${counted(left, 'call')}?`,
       word: String(left),
       verb: 'Erase for good',
-      text: `This deletes every call from or to this number, with its transcript and details. This cannot be undone. Copies in backups, on your voice platform and in recordings elsewhere are not deleted.${exceptHeld(now.onHold)}`,
+      text: `This deletes every call from or to this number, with its transcript and details. This cannot be undone. Copies in backups, on your voice platform and in recordings elsewhere are not deleted.${stillThere(queryClient.getQueryData(sources.queryKey)?.data)}${exceptHeld(now.onHold)}`,
       send: () => of.erasures.post({ number }),
       changes: of.erasures,
       done: (accepted) => 'id' in accepted && onErase(accepted.id),
@@ -245,6 +249,14 @@ function Erasure({ caller, erasure, onErase }: PersonsDataProps) {
       </div>
     </Panel>
   )
+}
+
+/** Of calls that were never here the ids are not known, so nothing keeps those from coming. */
+function stillThere(sources: readonly SourceRecord[] = []): string {
+  const asked = sources.filter(({ platform, hasApiKey }) => hasApiKey && !setUpOf(platform).hasNoHistory)
+  const labels = [...new Set(asked.map(({ platform }) => setUpOf(platform).label))]
+  if (labels.length === 0) return ''
+  return ` ${new Intl.ListFormat('en').format(labels)} may have calls of this person that were never in Callbook. An import or a poll would bring them, so delete them there first.`
 }
 
 function exceptHeld(onHold: number): string {

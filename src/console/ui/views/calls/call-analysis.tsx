@@ -3,6 +3,7 @@ import { IconChartDots, IconCornerDownRight, IconDownload } from '@tabler/icons-
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useRef } from 'react'
 import type { Analysis, JudgedCriterion } from '../../../../analysis/schemas.ts'
+import type { ShownDetails } from '../../../call-routes.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes, counted } from '../../components/figures.ts'
@@ -261,12 +262,20 @@ function Quote({ turns, quote }: { turns: readonly number[]; quote: string }) {
   )
 }
 
+/** The details as the API has them. */
+function withoutNumbers({ numbers: _, ...stored }: ShownDetails) {
+  return stored
+}
+
 /** All that the API has of a call: its thirteen fields, its details, and its analysis. */
 export function RawCall() {
   const { id: project } = useProject()
   const { call, details } = useCallPage()
   const { data: analysis, isPending, error, refetch } = useQuery(callAnalysisQuery(project, call.id))
-  const whole = useMemo(() => ({ ...call, details, analysis }), [call, details, analysis])
+  const whole = useMemo(
+    () => ({ ...call, details: details && withoutNumbers(details), analysis }),
+    [call, details, analysis],
+  )
   const json = useMemo(() => JSON.stringify(whole, null, 2), [whole])
   const download = () => {
     const url = URL.createObjectURL(new Blob([`${json}\n`], { type: 'application/json' }))

@@ -11,9 +11,9 @@ import {
 } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { lazy } from 'react'
-import type { Call, CallDetails } from '../../../../calls/schemas.ts'
+import type { Call } from '../../../../calls/schemas.ts'
+import type { ShownDetails } from '../../../call-routes.ts'
 import { IconButton } from '../../components/icon-button.tsx'
-import { useFormatNumber } from '../../components/phone-number.ts'
 import { ButtonWithPopup } from '../../components/popup.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import classes from './call.module.css'
@@ -30,7 +30,7 @@ const nothing = () => undefined
 interface CallBarProps {
   /** Undefined while it is loading. */
   call: Call | undefined
-  details: CallDetails | undefined
+  details: ShownDetails | undefined
   rail: Rail
   isPage: boolean
 }
@@ -39,7 +39,6 @@ interface CallBarProps {
 export function CallBar({ call, details, rail, isPage }: CallBarProps) {
   const { openNext, openPrevious, close } = useOpenCalls()
   const dates = useDates()
-  const formatNumber = useFormatNumber()
   return (
     <header className={classes.bar}>
       <span className={classes.back}>
@@ -49,7 +48,9 @@ export function CallBar({ call, details, rail, isPage }: CallBarProps) {
       <h2 className={classes.title}>
         {call ? (
           <>
-            <span className="cb-figure cb-truncate">{callTitle(call, details?.direction, formatNumber)}</span>
+            <span className="cb-figure cb-truncate">
+              {callTitle(details?.numbers ?? call, details?.direction)}
+            </span>
             <time dateTime={call.createdAt} title={dates.exact(call.createdAt)} className="cb-figure">
               {dates.moment(call.createdAt)}
             </time>
@@ -113,7 +114,7 @@ export function CallBar({ call, details, rail, isPage }: CallBarProps) {
 
 /** The call as a page of its own, and back. */
 function PageButton({ isPage }: { isPage: boolean }) {
-  const navigate = useNavigate()
+  const navigate = useNavigate({ from: '/p/$project/calls/$call' })
   const toggle = () => {
     void navigate({
       to: '.',

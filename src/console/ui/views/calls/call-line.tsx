@@ -5,7 +5,6 @@ import type { TextMatch } from '../../../../calls/reading/text-match.ts'
 import type { ReviewMarks as Marks } from '../../../../db/schema.ts'
 import { asDollars, asDuration, asMilliseconds, spokenDuration } from '../../components/figures.ts'
 import { Highlight } from '../../components/highlight.tsx'
-import { useFormatNumber } from '../../components/phone-number.ts'
 import { asPhrase } from '../../components/phrase.ts'
 import { TalkTimelineStrip } from '../../components/talk-timeline.tsx'
 import { useDates } from '../../components/use-dates.ts'
@@ -98,7 +97,10 @@ const cells: Record<ColumnName, (row: CallRow, time: string) => ReactNode> = {
     </>
   ),
   cost: ({ costUsd }) => <Figure text={costUsd === null ? null : asDollars(costUsd)} />,
-  latency: ({ latencyMs }) => <Figure text={latencyMs === null ? null : asMilliseconds(latencyMs)} />,
+  latency: ({ latencyMs }) => lasting(latencyMs),
+  wait: ({ sound }) => lasting(sound?.responseMaxMs),
+  deadAir: ({ sound }) => lasting(sound?.deadAirSeconds, 1_000),
+  talkOver: ({ sound }) => lasting(sound?.talkOverSeconds, 1_000),
   criteria: ({ criteria: { passed, judged } }) => (
     <Figure text={judged === 0 ? null : `${passed}/${judged}`} title={`${passed} of ${judged} passed`} />
   ),
@@ -139,44 +141,43 @@ function When({ at, time }: { at: string; time: string }) {
 
 /** Who the call was with, whoever called. Its title has both numbers as they are stored. */
 export function Caller({
-  call: { callerNumber, calledNumber, direction },
+  call: { callerNumber, calledNumber, numbers, direction },
 }: {
-  call: Pick<CallRow, 'callerNumber' | 'calledNumber' | 'direction'>
+  call: Pick<CallRow, 'callerNumber' | 'calledNumber' | 'numbers' | 'direction'>
 }) {
-  const formatNumber = useFormatNumber()
   const isOutbound = direction === 'outbound'
   const [person, own] = isOutbound ? [calledNumber, callerNumber] : [callerNumber, calledNumber]
+  const shown = isOutbound ? numbers.calledNumber : numbers.callerNumber
   const title = [person, own && `${isOutbound ? 'called from' : 'called'} ${own}`].filter(Boolean).join(' ')
   return (
     <span
       className={`${person ? 'cb-figure' : 'cb-dimmed'} cb-truncate ${classes.hint}`}
       title={title || undefined}
     >
-      {person ? formatNumber(person) : direction === 'web' ? 'Web call' : 'Unknown caller'}
+      {shown || (direction === 'web' ? 'Web call' : 'Unknown caller')}
     </span>
   )
 }
 
 /** `+1555… → +1555…`: who called whom. */
-export function Numbers({ from, to }: { from: string | null; to: string | null }) {
-  if (from === null && to === null) return <Unknown>Numbers unknown</Unknown>
+export function Numbers({ of: { callerNumber, calledNumber } }: { of: CallRow['numbers'] }) {
+  if (callerNumber === null && calledNumber === null) return <Unknown>Numbers unknown</Unknown>
   return (
     <span className={classes.numbers}>
-      <PhoneNumber value={from} unknown="Unknown caller" />
+      <PhoneNumber value={callerNumber} unknown="Unknown caller" />
       <span className={classes.called}>
         <IconArrowRight size={12} aria-label="called" role="img" />
-        <PhoneNumber value={to} unknown="unknown number" />
+        <PhoneNumber value={calledNumber} unknown="unknown number" />
       </span>
     </span>
   )
 }
 
 function PhoneNumber({ value, unknown }: { value: string | null; unknown: string }) {
-  const formatNumber = useFormatNumber()
   if (value === null) return <span className="cb-dimmed cb-truncate">{unknown}</span>
   return (
     <span className={`cb-figure cb-truncate ${classes.hint}`} title={value}>
-      {formatNumber(value)}
+      {value}
     </span>
   )
 }
@@ -236,6 +237,10 @@ function Figure({ text, title }: { text: string | null; title?: string }) {
       {text}
     </span>
   )
+}
+
+function lasting(value: number | null | undefined, ms = 1): ReactNode {
+  return <Figure text={typeof value === 'number' ? asMilliseconds(value * ms) : null} />
 }
 
 function Named({ value, title }: { value: string | null; title: string | null }) {

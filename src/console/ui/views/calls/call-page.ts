@@ -1,5 +1,6 @@
 import { createContext, type RefObject, use } from 'react'
-import type { Call, CallDetails } from '../../../../calls/schemas.ts'
+import type { Call } from '../../../../calls/schemas.ts'
+import type { ShownDetails } from '../../../call-routes.ts'
 import type { CallTrack } from './call-track.ts'
 import type { Clock } from './clock.ts'
 import type { Line } from './conversation.ts'
@@ -29,7 +30,7 @@ export interface NotesField {
 export interface CallPage {
   call: Call
   /** Undefined when they could not be loaded. */
-  details: CallDetails | undefined
+  details: ShownDetails | undefined
   lines: readonly Line[]
   /** Null if nothing of it can be played. */
   sound: Sound | null

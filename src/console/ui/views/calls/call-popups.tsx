@@ -2,7 +2,8 @@ import { Menu, TagsInput } from '@mantine/core'
 import { IconCheck, IconCopy, IconLink, IconLock, IconPrinter, IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { Call, CallDetails } from '../../../../calls/schemas.ts'
+import type { Call } from '../../../../calls/schemas.ts'
+import type { ShownDetails } from '../../../call-routes.ts'
 import { copyAndSay } from '../../components/copy-button.tsx'
 import { useConfirm } from '../../components/dialogs.tsx'
 import { Guarded } from '../../components/guarded.tsx'
@@ -104,7 +105,7 @@ export function LabelsInput({ labels, text, onText, onChange }: LabelsInputProps
 
 interface CallMenuProps extends PopupProps {
   call: Call
-  details: CallDetails | undefined
+  details: ShownDetails | undefined
 }
 
 /** What is done with a call as a whole. */

@@ -19,7 +19,6 @@ import { JsonTree } from '../../components/json-tree.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { Facts } from '../../components/page.tsx'
-import { useFormatNumber } from '../../components/phone-number.ts'
 import { asPhrase } from '../../components/phrase.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
@@ -31,6 +30,7 @@ import { useCallPage } from './call-page.ts'
 import { personsNumber } from './call-title.ts'
 import { Evaluation, LiveBadge } from './evaluation.tsx'
 import { valueLabel } from './filter-labels.ts'
+import { SoundLine } from './heard-sound.tsx'
 import { CallHolds } from './holds.tsx'
 import { medianParts, partLabels } from './latency.ts'
 import { asRedacted, MarkedText } from './marked-text.tsx'
@@ -69,6 +69,7 @@ export function CallRail() {
       </CallVerdict>
       {details && <CallNotes />}
       <CallHolds id={call.id} />
+      <SoundLine />
       {call.summary && (
         <p
           className={classes.summary}
@@ -103,13 +104,13 @@ const directions = { inbound: 'Inbound', outbound: 'Outbound', web: 'Web' }
 /** All that is known about a call besides what was said. */
 function CallFacts() {
   const { call, details } = useCallPage()
-  const { agent, direction, source, redacted, recording } = details ?? {}
+  const { agent, direction, source, redacted, recording, numbers = call } = details ?? {}
   const isLive = call.status === 'live'
   const facts = {
     Duration: isLive ? <RunningDuration since={call.createdAt} /> : <Duration seconds={call.duration} />,
     Started: <Instant at={call.createdAt} as="absolute" />,
-    From: <PhoneNumber value={call.callerNumber} label="Copy caller’s number" />,
-    To: <PhoneNumber value={call.calledNumber} label="Copy called number" />,
+    From: <PhoneNumber value={call.callerNumber} shown={numbers.callerNumber} label="Copy caller’s number" />,
+    To: <PhoneNumber value={call.calledNumber} shown={numbers.calledNumber} label="Copy called number" />,
     Direction: direction && directions[direction],
     Agent: agent && (
       <Group component="span" gap={8} wrap="nowrap">
@@ -150,17 +151,16 @@ function CallFacts() {
   )
 }
 
-function PhoneNumber({ value, label }: { value: string | null; label: string }) {
-  const formatNumber = useFormatNumber()
-  if (value === null) return <span className="cb-dimmed">Unknown</span>
+interface PhoneNumberProps extends Record<'value' | 'shown', string | null> {
+  label: string
+}
+
+function PhoneNumber({ value, shown, label }: PhoneNumberProps) {
+  if (value === null || shown === null) return <span className="cb-dimmed">Unknown</span>
   return (
     <Group component="span" gap={4} wrap="nowrap">
       <span className="cb-figure cb-truncate">
-        {isWholeNumber(value) ? (
-          <CallerLink number={value}>{formatNumber(value)}</CallerLink>
-        ) : (
-          formatNumber(value)
-        )}
+        {isWholeNumber(value) ? <CallerLink number={value}>{shown}</CallerLink> : shown}
       </span>
       <CopyButton value={value} label={label} />
     </Group>

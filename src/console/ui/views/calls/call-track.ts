@@ -1,11 +1,11 @@
 import { type TalkTimeline, talkTimelineOf, turnStarts } from '../../../../calls/reading/talk-timeline.ts'
-import type { Call, TimelineEntry } from '../../../../calls/schemas.ts'
+import type { Call, HeardSound, TimelineEntry } from '../../../../calls/schemas.ts'
 import type { Line } from './conversation.ts'
 import { runsOf } from './waveform.ts'
 
 export const columns = 480
 /** Shorter pauses are part of a conversation. */
-const silenceSecondsMin = 3
+const silenceSecondsMin = 2
 
 export type Mark = 'tool' | 'failed' | 'retrieval' | 'interruption' | 'transfer'
 
@@ -23,6 +23,8 @@ export interface CallTrack {
   errors: { at: number; line: number }[]
   /** When nobody speaks, as far as the times of turns and the length of their texts say. */
   silences: [from: number, to: number][]
+  /** What is heard in the recording; null unless it is measured. */
+  heard: HeardSound | null
 }
 
 /** @param seconds the length of the call or, where there is one, of its recording */
@@ -53,7 +55,8 @@ export function trackOf(
       if (step.failure !== null) errors.push({ at, line })
     }
   }
-  return { total, isTimed, talk, starts, marks, errors, silences: isTimed ? silencesIn(talk, total) : [] }
+  const silences = isTimed ? silencesIn(talk, total) : []
+  return { total, isTimed, talk, starts, marks, errors, silences, heard: null }
 }
 
 /** The track of a recording. Without times of turns, what is not sound has no place in it. */

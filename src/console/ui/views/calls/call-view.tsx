@@ -3,15 +3,13 @@ import { useDocumentTitle } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
 import { type CSSProperties, lazy, Suspense, useEffect, useRef } from 'react'
-import { ApiProblem } from '../../api.ts'
+import { ApiProblem, read } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
-import { useFormatNumber } from '../../components/phone-number.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import classes from './call.module.css'
 import { CallBar } from './call-bar.tsx'
-import { callDetailsQuery, callQuery } from './call-queries.ts'
 import { callTitle } from './call-title.ts'
 import { useCallWidth, WidthHandle } from './call-width.tsx'
 import { OpenCall } from './open-call.tsx'
@@ -28,20 +26,19 @@ export function CallView() {
 }
 
 function CallPanel({ id }: { id: string }) {
-  const project = useProject()
-  const { data, error, refetch } = useQuery(callQuery(project.id, id))
+  const { of } = useProject()
+  const { data, error, refetch } = useQuery(read(of.calls({ id })))
   // A cached call may have been deleted since.
   const isGone = error instanceof ApiProblem && error.status === 404
   const call = isGone ? undefined : data
-  const details = useQuery(callDetailsQuery(project.id, id))
+  const details = useQuery(read(of.calls({ id }).details))
   const panel = useRef<HTMLElement>(null)
   const isPage = useSearch({ from: '/p/$project/calls/$call' }).view === 'page'
   const rail = useRail(panel)
   const [width, setWidth] = useCallWidth()
   const dates = useDates()
-  const formatNumber = useFormatNumber()
   useDocumentTitle(
-    `${call ? `${callTitle(call, details.data?.direction, formatNumber)}, ${dates.moment(call.createdAt)}` : `Call ${id}`} · Callbook`,
+    `${call ? `${callTitle(details.data?.numbers ?? call, details.data?.direction)}, ${dates.moment(call.createdAt)}` : `Call ${id}`} · Callbook`,
   )
   useEffect(() => {
     // The panel covers the list and what was focused there.

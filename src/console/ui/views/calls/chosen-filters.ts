@@ -178,7 +178,7 @@ function problemOf(name: string, text: string): string | undefined {
   if (!filter) return undefined
   if (filter.kind === 'digits') return /^[^,]*\d[^,]*$/.test(text) ? undefined : 'is not a number'
   if (filter.kind === 'least' || filter.kind === 'most')
-    return /^\d+(\.\d+)?$/.test(text) ? undefined : 'is not a number of seconds'
+    return /^\d+(\.\d+)?$/.test(text) ? undefined : 'is not a number'
   return isTime(filter) && toInstant(text) === undefined ? 'is not a date' : undefined
 }
 

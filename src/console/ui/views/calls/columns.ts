@@ -14,7 +14,19 @@ export interface Column {
 
 export type ColumnName =
   | ('when' | 'caller' | 'duration' | 'density' | 'evaluation' | 'review' | 'agent' | 'version' | 'cost')
-  | ('latency' | 'criteria' | 'engaged' | 'source' | 'ended' | 'labels' | 'assignee' | 'summary')
+  | (
+      | 'latency'
+      | 'wait'
+      | 'deadAir'
+      | 'talkOver'
+      | 'criteria'
+      | 'engaged'
+      | 'source'
+      | 'ended'
+      | 'labels'
+      | 'assignee'
+      | 'summary'
+    )
 
 /** From left to right. */
 export const columns: readonly Column[] = [
@@ -28,6 +40,9 @@ export const columns: readonly Column[] = [
   { name: 'version', label: 'Version', px: 88 },
   { name: 'cost', label: 'Cost', px: 88, isFigure: true, order: 'cost' },
   { name: 'latency', label: 'Latency', px: 88, isFigure: true, order: 'latency' },
+  { name: 'wait', label: 'Waited longest', px: 112, isFigure: true },
+  { name: 'deadAir', label: 'Dead air', px: 80, isFigure: true },
+  { name: 'talkOver', label: 'Talked over', px: 96, isFigure: true },
   { name: 'criteria', label: 'Criteria', px: 88, isFigure: true, order: 'criteria' },
   { name: 'engaged', label: 'Engaged', px: 80 },
   { name: 'source', label: 'Source', px: 104 },

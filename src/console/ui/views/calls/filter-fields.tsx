@@ -29,7 +29,14 @@ import {
 } from './chosen-filters.ts'
 import { dateRangeLabel, rangeToDays, relativeDateOf, relativeDates } from './date-ranges.ts'
 import { DateFilter, OwnFieldForm, type TypedFilter, TypedForm } from './filter-forms.tsx'
-import { type Choices, filterLabels, type Option, valueLabel, verdictWords } from './filter-labels.ts'
+import {
+  type Choices,
+  filterLabels,
+  leastHeard,
+  type Option,
+  valueLabel,
+  verdictWords,
+} from './filter-labels.ts'
 import { useResolvedFilters } from './use-resolved-filters.ts'
 
 /** A filter, as it is shown and set. */
@@ -116,6 +123,7 @@ function fieldOf(filter: CallFilter, known: Known): FilterField | undefined {
     case 'listed':
       return valueField(filter, known)
     case 'least':
+      if (leastHeard[name]) return leastField(name, leastHeard[name].bounds, known)
       if (name !== 'minDuration') return addressField(filter, known)
       return typedField(durations, durationText(known.filters), known)
     case 'digits':
@@ -177,6 +185,12 @@ function valueField(filter: ManyFilter, known: Known): FilterField | undefined {
     ({ value, label, calls }: InUse) => ({ value, label: label ?? valueLabel(name, value), count: calls }),
   )
   return choiceField({ name, label: filterLabels[name], options, isMany: true, counted: name }, known)
+}
+
+function leastField(name: FilterName, bounds: readonly number[], known: Known): FilterField {
+  const values = new Set([...bounds.map(String), ...valuesOf(known.filters[name])])
+  const options = [...values].map((value) => ({ value, label: valueLabel(name, value) }))
+  return choiceField({ name, label: filterLabels[name], options }, known)
 }
 
 /** A filter that only the address can set. */

@@ -1,5 +1,6 @@
 import { type FilterName, noValue } from '../../../../calls/filters.ts'
 import { catalog, frameworkLabels } from '../../../../sources/catalog.ts'
+import { asMilliseconds } from '../../components/figures.ts'
 import { asPhrase } from '../../components/phrase.ts'
 import type { ChosenFilters } from './chosen-filters.ts'
 
@@ -27,10 +28,10 @@ export const filterLabels: Record<FilterName, string> = {
   assignee: 'Assigned to',
   recording: 'Recording',
   sound: 'Sound',
-  minResponseMs: 'Longest wait at least (ms)',
+  minResponseMs: 'Waited longest',
   maxResponseMs: 'Longest wait at most (ms)',
-  minDeadAirSeconds: 'Dead air at least (s)',
-  minTalkOverSeconds: 'Talk-over at least (s)',
+  minDeadAirSeconds: 'Dead air',
+  minTalkOverSeconds: 'Talked over',
   minAgentShare: "Agent's share at least",
   maxAgentShare: "Agent's share at most",
   reviewed: 'Reviewed',
@@ -68,10 +69,19 @@ const valueLabels: { [Name in FilterName]?: Record<string, string> } = {
   noted: { true: 'Has a note', false: 'Has no note' },
 }
 
+/** Filters by how long something was heard: the milliseconds of their unit, and the bounds that are offered. */
+export const leastHeard: { [Name in FilterName]?: { unitMs: number; bounds: readonly number[] } } = {
+  minResponseMs: { unitMs: 1, bounds: [2_000, 3_000, 5_000, 10_000] },
+  minDeadAirSeconds: { unitMs: 1_000, bounds: [2, 5, 10, 30] },
+  minTalkOverSeconds: { unitMs: 1_000, bounds: [1, 3, 10] },
+}
+
 /** What the console calls a value; identifiers of platforms as words, and any other value as it is. */
 export function valueLabel(name: FilterName, value: string): string {
   const labels = valueLabels[name] ?? {}
   if (Object.hasOwn(labels, value) && labels[value]) return labels[value]
+  const heard = leastHeard[name]
+  if (heard) return `at least ${asMilliseconds(Number(value) * heard.unitMs)}`
   return name === 'endedReason' || name === 'evaluation' ? asPhrase(value) : value
 }
 

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, type RefObject, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { turnTimes } from '../../../../calls/reading/talk-timeline.ts'
 import type { Call, CallDetails } from '../../../../calls/schemas.ts'
+import type { ShownDetails } from '../../../call-routes.ts'
 import { asCount, counted } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import classes from './call.module.css'
@@ -13,7 +14,7 @@ import { type CallTrack, trackOf, trackOfSound, turnAt } from './call-track.ts'
 import { type Clock, createClock, useClock } from './clock.ts'
 import { linesOf } from './conversation.ts'
 import { useOpenCalls } from './open-calls.ts'
-import { peaksQuery, playablePath, RecordingState } from './recording.tsx'
+import { heardQuery, peaksQuery, playablePath, RecordingState } from './recording.tsx'
 import { Timeline } from './timeline.tsx'
 import { Transcript, TranscriptTools } from './transcript.tsx'
 import { type Places, usePlaces, useTurnSearch } from './use-places.ts'
@@ -32,7 +33,7 @@ const tabs = [
 interface OpenCallProps {
   call: Call
   /** Undefined when they could not be loaded. */
-  details: CallDetails | undefined
+  details: ShownDetails | undefined
   panel: RefObject<HTMLElement | null>
   rail: Rail
 }
@@ -55,11 +56,12 @@ export function OpenCall({ call, details, panel, rail }: OpenCallProps) {
   const soundSeconds =
     sound && (details?.recording.durationSeconds ?? sound.waveform?.seconds ?? heardSeconds ?? call.duration)
   const waveform = sound?.waveform ?? null
+  const { data: heard = null } = useQuery(heardQuery(useProject().id, call.id, details))
   const track = useMemo(() => {
     const spoken = trackOf(call.transcript, timeline, lines, soundSeconds ?? call.duration)
     const whole = soundSeconds === null ? spoken : trackOfSound(spoken, soundSeconds)
-    return waveform ? { ...whole, silences: silencesOf(waveform) } : whole
-  }, [call.transcript, call.duration, timeline, lines, soundSeconds, waveform])
+    return waveform ? { ...whole, heard, silences: heard?.deadAir ?? silencesOf(waveform) } : whole
+  }, [call.transcript, call.duration, timeline, lines, soundSeconds, waveform, heard])
   useClockAtTarget(clock, track, places.target, sound === null)
   const page = { call, details, lines, sound, track, clock, search, places, rail, notes, panel }
   const hasTimeline = sound !== null || call.transcript.length > 0

@@ -1,19 +1,17 @@
 import { notifications } from '@mantine/notifications'
 import { queryOptions, skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { api, unwrap } from '../../api.ts'
+import { api, read, unwrap } from '../../api.ts'
 import { sayNotDone } from '../../components/say-not-done.ts'
-import { callKeys } from '../../query-keys.ts'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
-import { neighboursQuery, unreviewedQuery } from './call-queries.ts'
+import { neighboursKey, neighboursQuery, unreviewedQuery } from './call-queries.ts'
 import type { ChosenFilters } from './chosen-filters.ts'
 
 /** The person's queues of reviews, and how far each is. The change feed reloads them. */
 export function queuesQuery(project: string) {
   return queryOptions({
-    queryKey: callKeys.queues(project),
-    queryFn: ({ signal }) => unwrap(api.projects({ project })['call-sets'].get({ fetch: { signal } })),
+    ...read(api.projects({ project })['call-sets']),
     select: ({ data }) => data,
   })
 }
@@ -54,8 +52,7 @@ export function useQueueSteps() {
       }
     },
     /** Forgets what was next of other calls, since this one is judged now. */
-    forgetNext: () =>
-      queryClient.removeQueries({ queryKey: callKeys.neighbours(project.id), type: 'inactive' }),
+    forgetNext: () => queryClient.removeQueries({ queryKey: neighboursKey(project.id), type: 'inactive' }),
     /** The call after this one that nobody has reviewed; null at the end. Known before it is asked for. */
     next: async (id: string, filters: ChosenFilters): Promise<string | null> => {
       const query = neighboursQuery(project.id, id, { ...filters, reviewed: 'false' })
@@ -68,7 +65,7 @@ export function useQueueSteps() {
 export function useJudged(set: string | undefined) {
   const project = useProject()
   const queryClient = useQueryClient()
-  const queryKey = callKeys.judged(project.id, set)
+  const queryKey = ['judged calls', project.id, set]
   const { data = [] } = useQuery<string[]>({ queryKey, queryFn: skipToken, gcTime: Number.POSITIVE_INFINITY })
   return { judged: data, setJudged: (ids: string[]) => queryClient.setQueryData(queryKey, ids) }
 }
@@ -82,8 +79,8 @@ export function useStartQueue() {
     mutationFn: async ({ order, ...asked }: NewQueue) => {
       const { filters, ids, name } = asked
       const calls = ids ? { ids: [...ids] } : { query: stringifySearch({ ...filters, order }) || '?' }
-      const set = await unwrap(api.projects({ project: project.id })['call-sets'].post({ name, ...calls }))
-      await queryClient.invalidateQueries({ queryKey: callKeys.queues(project.id) })
+      const set = await unwrap(project.of['call-sets'].post({ name, ...calls }))
+      await queryClient.invalidateQueries({ queryKey: queuesQuery(project.id).queryKey })
       if (set.isCapped)
         notifications.show({ message: `The queue has the first ${set.ids.length} of these calls.` })
       await begin({ set: set.id, ...(order === undefined ? {} : { order }) })

@@ -7,7 +7,6 @@ import type { PopupProps } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { sayNotDone } from '../../components/say-not-done.ts'
 import { useDates } from '../../components/use-dates.ts'
-import { callKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import { type ChosenFilters, filterKey } from './chosen-filters.ts'
 import classes from './queue.module.css'
@@ -101,7 +100,7 @@ export function QueueBar({ filters }: { filters: ChosenFilters }) {
     onError: (error) => sayNotDone('The queue was not ended', error),
     onSuccess: async () => {
       await leave()
-      await queryClient.invalidateQueries({ queryKey: callKeys.queues(project.id) })
+      await queryClient.invalidateQueries({ queryKey: queuesQuery(project.id).queryKey })
     },
   })
   const isDone = queue !== undefined && queue.reviewed >= queue.calls

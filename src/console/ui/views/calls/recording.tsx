@@ -1,14 +1,13 @@
 import { Button } from '@mantine/core'
 import { queryOptions } from '@tanstack/react-query'
 import type { CallDetails } from '../../../../calls/schemas.ts'
+import { api, unwrap } from '../../api.ts'
 import { useAct } from '../../components/acts.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { sayNotDone } from '../../components/say-not-done.ts'
-import { callKeys } from '../../query-keys.ts'
 import { useProject } from '../../session.ts'
 import classes from './call.module.css'
 import { useCallPage } from './call-page.ts'
-import { callDetailsQuery } from './call-queries.ts'
 import { readWaveform } from './waveform.ts'
 
 const peaksAgainMs = 2_000
@@ -22,7 +21,7 @@ export function playablePath(project: string, id: string, details: CallDetails |
 /** The waveform of a recording, soon after it was kept. Null until then, and if it has none. */
 export function peaksQuery(project: string, id: string, keptAt: string | null) {
   return queryOptions({
-    queryKey: callKeys.peaks(project, id, keptAt),
+    queryKey: ['peaks', project, id, keptAt],
     queryFn: async ({ signal }) => {
       const answer = await fetch(`${recordingPath(project, id)}/peaks`, { signal })
       if (!answer.ok) throw new Error(`The waveform could not be loaded: ${answer.status}`)
@@ -32,6 +31,17 @@ export function peaksQuery(project: string, id: string, keptAt: string | null) {
     refetchInterval: ({ state }) => (state.data?.isComputed === false ? peaksAgainMs : false),
     staleTime: ({ state }) => (state.data?.isComputed ? Number.POSITIVE_INFINITY : 0),
     select: ({ waveform }) => waveform,
+  })
+}
+
+/** When each speaks in a recording that is measured: again when its figures have changed. */
+export function heardQuery(project: string, id: string, details: CallDetails | undefined) {
+  const { sound, recording } = details ?? {}
+  return queryOptions({
+    queryKey: ['sound', project, id, sound],
+    queryFn: ({ signal }) => unwrap(api.projects({ project }).calls({ id }).sound.get({ fetch: { signal } })),
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: sound?.state === 'measured' && recording?.state === 'kept',
   })
 }
 
@@ -74,10 +84,10 @@ export function RecordingState() {
 }
 
 function TryAgain({ id }: { id: string }) {
-  const { id: project, of } = useProject()
+  const { of } = useProject()
   const { mutate, isPending } = useAct({
     send: () => of.calls({ id }).recording.fetch.post({}),
-    changes: callDetailsQuery(project, id),
+    changes: of.calls({ id }).details,
   })
   const onError = (error: unknown) => sayNotDone('The recording was not fetched', error)
   return (

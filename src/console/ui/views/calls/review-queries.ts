@@ -1,42 +1,39 @@
-import { skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryKey, skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { ReviewChange } from '../../../../calls/review/schemas.ts'
-import type { CallDetails, Review } from '../../../../calls/schemas.ts'
-import { ApiProblem, api, unwrap } from '../../api.ts'
+import type { Review } from '../../../../calls/schemas.ts'
+import { ApiProblem, pathOf, read, unwrap } from '../../api.ts'
 import { sayNotDone } from '../../components/say-not-done.ts'
-import { callKeys } from '../../query-keys.ts'
 import { usePerson, useProject } from '../../session.ts'
-import { callDetailsQuery, facetsQuery } from './call-queries.ts'
 
 /** Changes a review: shown at once, and undone if it cannot be stored. */
 export function useReview(id: string) {
-  const project = useProject()
+  const { id: project, of } = useProject()
   const person = usePerson()
   const queryClient = useQueryClient()
-  const { queryKey } = callDetailsQuery(project.id, id)
+  const { queryKey } = read(of.calls({ id }).details)
   return useMutation({
     // Sent one after the other, so that the last answer belongs to the last change.
     scope: { id: `review ${id}` },
-    mutationFn: (change: ReviewChange) =>
-      unwrap(api.projects({ project: project.id }).calls({ id }).review.patch(change)),
+    mutationFn: (change: ReviewChange) => unwrap(of.calls({ id }).review.patch(change)),
     onMutate: async (change) => {
       await queryClient.cancelQueries({ queryKey })
-      const before = queryClient.getQueryData<CallDetails>(queryKey)
+      const before = queryClient.getQueryData(queryKey)
       if (before) {
         const review = withChange(before.review, change, person.name)
-        queryClient.setQueryData<CallDetails>(queryKey, { ...before, review })
+        queryClient.setQueryData(queryKey, { ...before, review })
       }
       return { before }
     },
     onSuccess: (details, { addLabels, note }) => {
-      queryClient.setQueryData<CallDetails>(queryKey, details)
-      if (note !== undefined) queryClient.setQueryData(callKeys.unsavedNote(project.id, id), null)
-      if (addLabels) void queryClient.invalidateQueries({ queryKey: facetsQuery(project.id).queryKey })
+      queryClient.setQueryData(queryKey, details)
+      if (note !== undefined) queryClient.setQueryData(unsavedNoteKey(project, id), null)
+      if (addLabels) void queryClient.invalidateQueries({ queryKey: pathOf(of['call-facets']) })
     },
     onError: (error, change, context) => {
-      if (context?.before) queryClient.setQueryData<CallDetails>(queryKey, context.before)
+      if (context?.before) queryClient.setQueryData(queryKey, context.before)
       const hasChanged = error instanceof ApiProblem && error.code === 'note_has_changed'
       if (change.note !== undefined)
-        queryClient.setQueryData<UnsavedNote>(callKeys.unsavedNote(project.id, id), {
+        queryClient.setQueryData<UnsavedNote>(unsavedNoteKey(project, id), {
           note: change.note ?? '',
           hasChanged,
         })
@@ -52,11 +49,15 @@ interface UnsavedNote {
   hasChanged: boolean
 }
 
+function unsavedNoteKey(project: string, id: string): QueryKey {
+  return ['unsaved note', project, id]
+}
+
 /** A note that was not saved. It is kept until the person decides. */
 export function useUnsavedNote(id: string) {
   const project = useProject()
   const queryClient = useQueryClient()
-  const queryKey = callKeys.unsavedNote(project.id, id)
+  const queryKey = unsavedNoteKey(project.id, id)
   const { data } = useQuery<UnsavedNote | null>({
     queryKey,
     queryFn: skipToken,

@@ -3,16 +3,14 @@ import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import type { ChangedReview, ManyChange } from '../../../../calls/review/schemas.ts'
-import { unwrap } from '../../api.ts'
+import { pathOf, unwrap } from '../../api.ts'
 import { useConfirm } from '../../components/dialogs.tsx'
 import { asCount, counted } from '../../components/figures.ts'
-import { useFormatNumber } from '../../components/phone-number.ts'
 import { sayNotDone } from '../../components/say-not-done.ts'
 import { useDates } from '../../components/use-dates.ts'
-import { callKeys } from '../../query-keys.ts'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
-import { facetsQuery, forgetCall } from './call-queries.ts'
+import { forgetCall } from './call-queries.ts'
 import type { ResolvedFilters } from './chosen-filters.ts'
 import type { Selection } from './selection.ts'
 
@@ -24,16 +22,12 @@ const namedMax = 5
 
 /** Changes the selected calls, and offers to undo it. */
 export function useManyChange({ ids }: Selection) {
-  const project = useProject()
+  const { of } = useProject()
   const queryClient = useQueryClient()
-  const { review } = project.of.calls
+  const { review } = of.calls
   const refresh = () => {
-    for (const queryKey of [
-      callKeys.first(project.id),
-      callKeys.details(project.id),
-      facetsQuery(project.id).queryKey,
-    ])
-      void queryClient.invalidateQueries({ queryKey })
+    for (const changed of [of.calls, of['call-facets']])
+      void queryClient.invalidateQueries({ queryKey: pathOf(changed) })
   }
   const undo = async (change: ManyChange, changed: ChangedReview[]) => {
     let [undone, failed] = [0, 0]
@@ -160,15 +154,14 @@ export function useDeleteMatching(selection: Selection, filters: ResolvedFilters
 /** What a deletion means, and the first of the calls. */
 function Deletion({ calls, named }: { calls: number; named: readonly CallRow[] }) {
   const dates = useDates()
-  const formatNumber = useFormatNumber()
   return (
     <>
       {named.length > 0 && (
         <ul className="cb-figure">
-          {named.map(({ id, createdAt, callerNumber }) => (
+          {named.map(({ id, createdAt, numbers: { callerNumber } }) => (
             <li key={id}>
               {dates.moment(createdAt)}
-              {callerNumber !== null && ` · ${formatNumber(callerNumber)}`}
+              {callerNumber !== null && ` · ${callerNumber}`}
             </li>
           ))}
           {calls > named.length && <li>and {asCount(calls - named.length)} more</li>}

@@ -126,7 +126,10 @@ const Drawing = memo(({ track, waveform, matches, flags }: DrawingProps) => {
   return (
     <>
       {waveform ? (
-        <Lanes track={track} waveform={waveform} {...marked} />
+        <>
+          <Lanes track={track} waveform={waveform} {...marked} />
+          <Gaps track={track} />
+        </>
       ) : (
         <TalkTimelineStrip timeline={{ ...talk, tools: [], transfers: [] }} {...marked} />
       )}
@@ -147,9 +150,28 @@ const Drawing = memo(({ track, waveform, matches, flags }: DrawingProps) => {
 /** The last one is drawn over the others. */
 const markKinds: readonly Mark[] = ['transfer', 'tool', 'retrieval', 'interruption', 'failed']
 
-/** The recording's two lanes of sound, and who speaks by the turns. */
+/** A silence is told in words if it has at least this share of the strip. */
+const gapShareMin = 0.025
+
+/** How long nobody is heard. */
+function Gaps({ track: { heard, total } }: Pick<DrawingProps, 'track'>) {
+  return heard?.deadAir
+    .filter(([from, to]) => to - from >= gapShareMin * total)
+    .map(([from, to]) => (
+      <span
+        key={from}
+        className={classes.gap}
+        style={{ left: share(from, total), width: share(to - from, total) }}
+        aria-hidden
+      >
+        {Math.round(to - from)} s
+      </span>
+    ))
+}
+
+/** The recording's two lanes of sound, and who speaks by what is heard, or else by the turns. */
 function Lanes({
-  track: { talk, total },
+  track: { talk, total, heard },
   waveform,
   matches,
   flags,
@@ -160,9 +182,14 @@ function Lanes({
   flags: readonly number[]
 }) {
   const width = total > 0 ? (waveform.seconds / total) * columns : columns
-  const [first = [], second] = waveform.lanes
+  const [first = [], second] = heard?.agentChannel === 0 ? waveform.lanes.toReversed() : waveform.lanes
   const lane = (levels: readonly number[], direction: 1 | -1) =>
     lanePath(levels, { width, middle, height: laneHeight, direction })
+  const column = (at: number) => ((at / total) * columns).toFixed(2)
+  const along = (spans: readonly (readonly [from: number, to: number])[], y: number) =>
+    spans.map(([from, to]) => `M${column(from)} ${y}H${column(to)}`).join('')
+  const talkOver = (side: 'caller' | 'agent') =>
+    heard?.talkOver.flatMap(({ from, to, by }) => (by === side ? [[from, to] as const] : [])) ?? []
   // Turns without times are not shown: their places would be guesses.
   const turns = (levels: string, y: number) =>
     talk.seconds === null
@@ -170,11 +197,17 @@ function Lanes({
       : [...levels.matchAll(/[1-9]+/g)].map(({ 0: run, index }) => `M${index} ${y}h${run.length}`).join('')
   return (
     <svg className={classes.wave} viewBox={`0 0 ${columns} ${height}`} preserveAspectRatio="none" aria-hidden>
+      <path data-mark="gap" d={along(heard?.deadAir ?? [], middle)} />
+      <path data-mark="over-caller" d={along(talkOver('caller'), middle)} />
+      <path data-mark="over-agent" d={along(talkOver('agent'), middle)} />
       <path data-mark="match" d={ticks(matches, height)} />
       <path data-mark={second ? 'caller' : 'both'} d={lane(first, -1)} />
       <path data-mark={second ? 'agent' : 'both'} d={lane(second ?? first, 1)} />
-      <path data-mark="caller-turns" d={turns(talk.user, turnsAt)} />
-      <path data-mark="agent-turns" d={turns(talk.assistant, height - turnsAt)} />
+      <path data-mark="caller-turns" d={heard ? along(heard.caller, turnsAt) : turns(talk.user, turnsAt)} />
+      <path
+        data-mark="agent-turns"
+        d={heard ? along(heard.agent, height - turnsAt) : turns(talk.assistant, height - turnsAt)}
+      />
       <path data-mark="flag" d={ticks(flags, 8)} />
     </svg>
   )

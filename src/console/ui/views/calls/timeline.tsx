@@ -258,7 +258,7 @@ function Speed() {
 }
 
 /** What the colours and shapes of the strip mean. */
-function Legend({ track: { marks }, flags }: { track: CallTrack; flags: readonly number[] }) {
+function Legend({ track: { marks, heard }, flags }: { track: CallTrack; flags: readonly number[] }) {
   const names = [
     { mark: 'user', name: 'Caller', count: 1 },
     { mark: 'assistant', name: 'Agent', count: 1 },
@@ -267,6 +267,8 @@ function Legend({ track: { marks }, flags }: { track: CallTrack; flags: readonly
     { mark: 'retrieval', name: 'Retrieval', count: marks.retrieval.length },
     { mark: 'interruption', name: 'Interruptions', count: marks.interruption.length },
     { mark: 'transfer', name: 'Transfer', count: marks.transfer.length },
+    { mark: 'gap', name: 'Dead air', count: heard?.deadAir.length ?? 0 },
+    { mark: 'over', name: 'Talk-over', count: heard?.talkOver.length ?? 0 },
     { mark: 'flag', name: 'Flags', count: flags.length },
   ]
   return (

@@ -59,7 +59,7 @@ export function useCallList(project: string, filters: ChosenFilters, isReading: 
     /** Those of some calls that may have changed since they were loaded, as many as one request has. */
     changedOf: (ids: readonly string[]) =>
       ids.filter((id) => fresh?.every((row) => row.id !== id) ?? false).slice(0, Number(rowsPerPage)),
-    changedQuery: (ids: readonly string[]) => rowsQuery(project, filters, ids, dataUpdatedAt),
+    changedQuery: (ids: readonly string[]) => rowsQuery(project, filters, ids),
     /** How many new calls are not shown yet. */
     waiting: isShown && page && loaded && filters.order !== 'createdAt' ? newRows(loaded, page).length : 0,
     showWaiting: () => {

@@ -1,6 +1,5 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { api, unwrap } from '../../api.ts'
-import { callKeys } from '../../query-keys.ts'
+import { api, read, unwrap } from '../../api.ts'
 import { parseSearch } from '../../search-params.ts'
 import { sessionQuery, useProject } from '../../session.ts'
 import { type ChosenFilters, readFilters } from './chosen-filters.ts'
@@ -8,8 +7,7 @@ import { type ChosenFilters, readFilters } from './chosen-filters.ts'
 /** The saved views, or the kept charts, that the person sees. */
 export function viewsQuery(project: string, page: 'calls' | 'chart') {
   return queryOptions({
-    queryKey: callKeys.views(project),
-    queryFn: ({ signal }) => unwrap(api.projects({ project }).views.get({ fetch: { signal } })),
+    ...read(api.projects({ project }).views),
     select: ({ data }) => data.filter((view) => view.page === page),
   })
 }
@@ -26,7 +24,7 @@ export function useViewChanges() {
   const stored = project.of.views
   const { data: views = [] } = useQuery(viewsQuery(project.id, 'calls'))
   const refresh = async () => {
-    await queryClient.invalidateQueries({ queryKey: callKeys.views(project.id) })
+    await queryClient.invalidateQueries(read(stored))
     await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
   }
   const change = useMutation({

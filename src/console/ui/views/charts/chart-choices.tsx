@@ -11,9 +11,8 @@ import {
   measureLabels,
   nameOfGroups,
   nameOfMeasure,
-  showsOf,
 } from './chart.ts'
-import type { Chart } from './chart-search.ts'
+import { type Chart, showsOf } from './chart-search.ts'
 import classes from './charts.module.css'
 
 type Change = { [Name in keyof Chart]?: string | undefined }

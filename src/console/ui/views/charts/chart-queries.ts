@@ -1,7 +1,6 @@
-import { queryOptions } from '@tanstack/react-query'
+import { type QueryKey, queryOptions } from '@tanstack/react-query'
 import type { FiguresOfCalls } from '../../../../calls/figures/figures.ts'
-import { unwrap } from '../../api.ts'
-import { overviewKeys } from '../../query-keys.ts'
+import { pathOf, unwrap } from '../../api.ts'
 import { toQuery } from '../../search-params.ts'
 import type { useProject } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
@@ -14,6 +13,11 @@ export const figuresRefetchMs = 60_000
 export type Figures = FiguresOfCalls['data']
 type Project = Pick<ReturnType<typeof useProject>, 'id' | 'of'>
 
+/** What the change feed reloads of the metrics: charts, and the figures of the overview. */
+export function chartsKey({ metrics }: Pick<Project['of'], 'metrics'>): QueryKey {
+  return [...pathOf(metrics), 'charts']
+}
+
 /** @param query filters, and `of`, `show`, `by` and `timeZone` */
 export function readFigures(of: Project['of'], query: object, signal: AbortSignal): Promise<FiguresOfCalls> {
   return unwrap(of.metrics.get({ query: toQuery(query), fetch: { signal } }))
@@ -23,13 +27,13 @@ export function readFigures(of: Project['of'], query: object, signal: AbortSigna
  * The figures of a chart by its first grouping, and, if it has two, by both.
  * @param filters as the API takes them @param zone whose days and hours are counted
  */
-export function chartQuery({ id, of }: Project, chart: Chart, filters: ChosenFilters, zone: string) {
+export function chartQuery({ of }: Project, chart: Chart, filters: ChosenFilters, zone: string) {
   const { by, ...figure } = chart
   const query = { ...filters, ...asked(figure), timeZone: zone }
   const [first, second] = groupingsOf(by)
   const name = [chart.of, chart.show, by].join(' ')
   return queryOptions({
-    queryKey: overviewKeys.chart(id, name, query),
+    queryKey: [...chartsKey(of), name, query],
     queryFn: async ({ signal }) => {
       const [{ data, total }, pairs] = await Promise.all([
         readFigures(of, { ...query, by: first }, signal),
@@ -44,10 +48,10 @@ export function chartQuery({ id, of }: Project, chart: Chart, filters: ChosenFil
 }
 
 /** A figure of all calls that filters find. */
-export function figureQuery({ id, of }: Project, figure: Omit<Chart, 'by'>, filters: ChosenFilters) {
+export function figureQuery({ of }: Project, figure: Omit<Chart, 'by'>, filters: ChosenFilters) {
   const name = [figure.of, figure.show].join(' ')
   return queryOptions({
-    queryKey: overviewKeys.figure(id, name, filters),
+    queryKey: [...chartsKey(of), 'figure', name, filters],
     queryFn: async ({ signal }) => {
       const { data } = await readFigures(of, { ...filters, ...asked(figure) }, signal)
       return shown(figure.show, data[0]?.value ?? null)

@@ -1,4 +1,5 @@
 import type { Show } from '../../../../calls/figures/measures.ts'
+import { criterionPrefix, prefixOf } from '../../../../calls/filters.ts'
 import { textParam } from '../../search-params.ts'
 import { type ChosenFilters, readFilters } from '../calls/chosen-filters.ts'
 
@@ -23,4 +24,21 @@ export function chartSearch(search: Record<string, unknown>): ChartSearch {
     return text === undefined ? [] : [[name, text]]
   })
   return { ...filters, ...Object.fromEntries(named) }
+}
+
+/** The chart of an address, and the filters of its calls. */
+export function chartOf({ of = 'calls', show, by = 'day', ...filters }: ChartSearch) {
+  const shows = showsOf(of)
+  const chart: Chart = { of, show: shows.find((one) => one === show) ?? shows[0], by }
+  return { chart, filters }
+}
+
+type Shows = readonly [ChartShow, ...ChartShow[]]
+const ofNumbers: Shows = ['avg', 'p50', 'p90', 'p95', 'p99', 'sum', 'min', 'max']
+const ofShares: Shows = ['share', 'failed']
+
+/** What can be shown of it, the usual one first. */
+export function showsOf(of: string): Shows {
+  if (of === 'calls') return ['count']
+  return of === 'success' || of === 'isEngaged' || prefixOf(of) === criterionPrefix ? ofShares : ofNumbers
 }

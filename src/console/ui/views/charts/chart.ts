@@ -10,24 +10,7 @@ import {
   asShortDollars,
   shortDuration,
 } from '../../components/figures.ts'
-import type { Chart, ChartSearch, ChartShow } from './chart-search.ts'
-
-/** The chart of an address, and the filters of its calls. */
-export function chartOf({ of = 'calls', show, by = 'day', ...filters }: ChartSearch) {
-  const shows = showsOf(of)
-  const chart: Chart = { of, show: shows.find((one) => one === show) ?? shows[0], by }
-  return { chart, filters }
-}
-
-type Shows = readonly [ChartShow, ...ChartShow[]]
-const ofNumbers: Shows = ['avg', 'p50', 'p90', 'p95', 'p99', 'sum', 'min', 'max']
-const ofShares: Shows = ['share', 'failed']
-
-/** What can be shown of it, the usual one first. */
-export function showsOf(of: string): Shows {
-  if (of === 'calls') return ['count']
-  return of === 'success' || of === 'isEngaged' || prefixOf(of) === criterionPrefix ? ofShares : ofNumbers
-}
+import type { Chart, ChartShow } from './chart-search.ts'
 
 const showLabels: Record<ChartShow, string> = {
   count: 'Number',
@@ -57,6 +40,13 @@ export const measureLabels: Record<string, string> = {
   duration: 'Duration',
   costUsd: 'Cost',
   latencyMs: 'Latency',
+  responseMs: 'Wait for answers',
+  responseP95Ms: 'Wait for slow answers',
+  responseMaxMs: 'Longest wait',
+  deadAirSeconds: 'Dead air',
+  talkOverSeconds: 'Talk-over',
+  agentShare: 'Share of the agent',
+  interruptions: 'Interruptions',
 }
 
 /** Groups of time that have an end, of which a chart has one at most. */
@@ -150,14 +140,23 @@ interface Words {
   scale: 'whole' | 'seconds' | 'any'
 }
 
+const milliseconds: Words = { format: asMilliseconds, short: asMilliseconds, scale: 'any' }
+const asSeconds = (value: number) => asMilliseconds(value * 1_000)
+const seconds: Words = { format: asSeconds, short: asSeconds, scale: 'any' }
+const share: Words = { format: asPercent, short: asPercent, scale: 'any' }
+const number: Words = { format: asDecimal, short: asShortCount, scale: 'any' }
 const wordsOf: Record<string, Words> = {
   calls: { format: asCount, short: asShortCount, scale: 'whole' },
   duration: { format: asDuration, short: shortDuration, scale: 'seconds' },
   costUsd: { format: asDollars, short: asShortDollars, scale: 'any' },
-  latencyMs: { format: asMilliseconds, short: asMilliseconds, scale: 'any' },
+  latencyMs: milliseconds,
+  responseMs: milliseconds,
+  responseP95Ms: milliseconds,
+  responseMaxMs: milliseconds,
+  deadAirSeconds: seconds,
+  talkOverSeconds: seconds,
+  agentShare: share,
 }
-const share: Words = { format: asPercent, short: asPercent, scale: 'any' }
-const number: Words = { format: asDecimal, short: asShortCount, scale: 'any' }
 
 /** How its numbers are written. */
 export function formatOf({ of, show }: Pick<Chart, 'of' | 'show'>): Words {

@@ -7,9 +7,9 @@ import { rubricQuery } from '../analysis/analysis-queries.ts'
 import { type ChosenFilters, faultsOf } from '../calls/chosen-filters.ts'
 import { dateRangeLabel, relativeDateOf, relativeDates } from '../calls/date-ranges.ts'
 import { useResolvedFilters } from '../calls/use-resolved-filters.ts'
-import { chartOf, titleOf } from './chart.ts'
+import { titleOf } from './chart.ts'
 import { chartQuery, figureQuery } from './chart-queries.ts'
-import type { Chart, ChartSearch } from './chart-search.ts'
+import { type Chart, type ChartSearch, chartOf } from './chart-search.ts'
 
 /** The chart of an address: its figures, or why there are none, and what it and its period are called. */
 export function useChart(search: ChartSearch) {

@@ -33,7 +33,7 @@ export function ItemView() {
   const { project, item: id } = route.useParams()
   const { of } = useProject()
   const { tab = 'text' } = route.useSearch()
-  const navigate = useNavigate()
+  const navigate = route.useNavigate()
   const item = useItem(id)
   const chunks = useQuery(read(of.knowledge({ id }).chunks))
   const mayChange = useRefusal('change') === null

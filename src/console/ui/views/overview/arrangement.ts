@@ -23,6 +23,7 @@ const defaultItems: readonly OverviewItem[] = [
   { id: 'end-reasons', name: 'End reasons', search: { by: 'endedReason' } },
   { id: 'cost', name: 'Cost', search: { of: 'costUsd', show: 'sum', by: 'day' } },
   { id: 'latency', name: 'Latency', search: { of: 'latencyMs', show: 'p95', by: 'day' } },
+  { id: 'answers', name: 'Answers heard', search: { of: 'responseMs', show: 'p50', by: 'day' } },
   { id: 'criteria', name: 'Criteria passed' },
   {
     id: 'agents',

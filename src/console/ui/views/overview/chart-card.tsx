@@ -15,7 +15,7 @@ import { ChangeOf, type ComparedPeriod } from './figures.tsx'
 import { Movers } from './movers.tsx'
 import overview from './overview.module.css'
 
-interface ChartCardProps {
+export interface ChartCardProps {
   name: string
   search: ChartSearch
   /** Whether it is left out where no call has what it groups by. */
@@ -23,10 +23,12 @@ interface ChartCardProps {
   period: ComparedPeriod
   /** In place of what can be done with it. */
   arranging: ReactNode
+  /** What is said below it. */
+  note?: ReactNode
 }
 
 /** A chart of the overview. Without a date of its own, it is of the overview's period, and compared with the one before. */
-export function ChartCard({ name, search, isOfSome = false, period, arranging }: ChartCardProps) {
+export function ChartCard({ name, search, isOfSome = false, period, arranging, note }: ChartCardProps) {
   const { id: project } = useProject()
   const hasDate = Boolean(search.date ?? search.from ?? search.to)
   const dated = hasDate ? search : { ...search, ...period.filters, by: byIn(search.by ?? 'day', period) }
@@ -74,7 +76,7 @@ export function ChartCard({ name, search, isOfSome = false, period, arranging }:
         const isEmpty = figures.data.every(
           ({ value }) => value === null || (chart.of === 'calls' && value === 0),
         )
-        if (isEmpty) return <p>{describeNone(chart)}</p>
+        if (isEmpty) return note ?? <p>{describeNone(chart)}</p>
         return (
           <>
             {hasDate && (
@@ -89,6 +91,7 @@ export function ChartCard({ name, search, isOfSome = false, period, arranging }:
             ) : (
               shape(figures)
             )}
+            {note}
           </>
         )
       }}
@@ -145,7 +148,7 @@ function Whole({ chart, period, filters, children }: WholeProps) {
 
 /** Whether more of it is better; null where it is neither. */
 function betterOf({ of, show }: Chart): boolean | null {
-  if (show === 'failed' || of === 'latencyMs') return false
+  if (show === 'failed' || of === 'latencyMs' || of === 'responseMs') return false
   return show === 'share' ? true : null
 }
 

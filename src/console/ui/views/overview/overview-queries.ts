@@ -1,9 +1,9 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { criterionPrefix } from '../../../../calls/filters.ts'
-import { api, unwrap } from '../../api.ts'
-import { overviewKeys } from '../../query-keys.ts'
+import { api, read } from '../../api.ts'
 import type { useProject } from '../../session.ts'
-import { figuresRefetchMs, readFigures } from '../charts/chart-queries.ts'
+import { readRows } from '../calls/call-queries.ts'
+import { chartsKey, figuresRefetchMs, readFigures } from '../charts/chart-queries.ts'
 import type { Chart } from '../charts/chart-search.ts'
 
 type Project = Pick<ReturnType<typeof useProject>, 'id' | 'of'>
@@ -11,34 +11,24 @@ type Project = Pick<ReturnType<typeof useProject>, 'id' | 'of'>
 export type Range = Record<'from' | 'to', string>
 
 /** The first call that the project has: no earlier period can be compared with. */
-export function oldestCallQuery({ id, of }: Project) {
+export function oldestCallQuery({ of }: Project) {
   return queryOptions({
-    queryKey: overviewKeys.oldest(id),
-    queryFn: async ({ signal }) => {
-      const { data } = await unwrap(
-        of.calls.get({ query: { order: 'createdAt', limit: '1' }, fetch: { signal } }),
-      )
-      return data[0]?.createdAt ?? null
-    },
+    ...readRows(of, { order: 'createdAt', limit: '1' }),
+    select: ({ data }) => data[0]?.createdAt ?? null,
   })
 }
 
 /** The newest calls of a period that failed. */
-export function failedCallsQuery({ id, of }: Project, { from, to }: Range, limit: number) {
+export function failedCallsQuery({ of }: Project, { from, to }: Range, limit: number) {
   return queryOptions({
-    queryKey: overviewKeys.failed(id, from, to, limit),
-    queryFn: ({ signal }) => {
-      const query = { evaluation: 'fail', from, to, limit: String(limit) }
-      return unwrap(of.calls.get({ query, fetch: { signal } }))
-    },
+    ...readRows(of, { evaluation: 'fail', from, to, limit: String(limit) }),
     placeholderData: keepPreviousData,
   })
 }
 
 export function knowledgeQuery(project: string) {
   return queryOptions({
-    queryKey: overviewKeys.knowledge(project),
-    queryFn: ({ signal }) => unwrap(api.projects({ project }).overview.knowledge.get({ fetch: { signal } })),
+    ...read(api.projects({ project }).overview.knowledge),
     // While chunks are pending, their number keeps changing.
     refetchInterval: ({ state }) => (state.data && state.data.pendingChunks > 0 ? 5_000 : false),
   })
@@ -48,9 +38,9 @@ export function knowledgeQuery(project: string) {
 export const movedBy = ['agentId', 'endedReason', 'source'] as const
 
 /** A number of the groups of a period, and of the one before it, by each of these. */
-export function groupsQuery({ id, of }: Project, figure: Omit<Chart, 'by'>, now: Range, before: Range) {
+export function groupsQuery({ of }: Project, figure: Omit<Chart, 'by'>, now: Range, before: Range) {
   return queryOptions({
-    queryKey: overviewKeys.groups(id, figure, now, before),
+    queryKey: [...chartsKey(of), 'groups', figure, now, before],
     queryFn: ({ signal }) =>
       Promise.all(
         movedBy.map(async (by) => {
@@ -66,9 +56,9 @@ export function groupsQuery({ id, of }: Project, figure: Omit<Chart, 'by'>, now:
 }
 
 /** The share of the calls that passed each criterion, in a period and in the one before it. */
-export function criteriaQuery({ id, of }: Project, ids: readonly string[], now: Range, before: Range | null) {
+export function criteriaQuery({ of }: Project, ids: readonly string[], now: Range, before: Range | null) {
   return queryOptions({
-    queryKey: overviewKeys.criteria(id, now, before, ids),
+    queryKey: [...chartsKey(of), 'criteria', now, before, ids],
     queryFn: async ({ signal }) => {
       const shareOf = async (id: string, range: Range) => {
         const { data } = await readFigures(

@@ -15,6 +15,7 @@ import { newestCallQuery } from '../calls/call-queries.ts'
 import { groupingsOf, isOrdered } from '../charts/chart.ts'
 import type { ChartSearch } from '../charts/chart-search.ts'
 import charts from '../charts/charts.module.css'
+import { AnswersHeard } from './answers-heard.tsx'
 import { type OverviewItem, useArrangement } from './arrangement.ts'
 import { Criteria, FailedCalls, KnowledgeCard, LiveCalls } from './cards.tsx'
 import { ChartCard } from './chart-card.tsx'
@@ -157,6 +158,8 @@ interface ItemProps {
 }
 
 function Item({ item: { id, search, ...item }, period, arranging }: ItemProps) {
+  if (id === 'answers' && search)
+    return <AnswersHeard {...item} search={search} period={period} arranging={arranging} />
   if (search) return <ChartCard {...item} search={search} period={period} arranging={arranging} />
   if (id === 'criteria') return <Criteria period={period} arranging={arranging} />
   return <KnowledgeCard arranging={arranging} />

@@ -100,6 +100,7 @@ export const settingWords: Record<keyof ProjectSettings, string> = {
   recordings: 'Recordings',
   recordingRetainDays: 'Days to keep recordings',
   callerChannel: 'Channel of the caller',
+  prices: 'Prices of models',
 }
 
 /** Who acts, where the entry has no name. */

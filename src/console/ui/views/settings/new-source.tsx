@@ -209,7 +209,7 @@ export function ApiFields({ platform, apiKey, host }: ApiFieldsProps) {
     <>
       <PasswordInput
         label="API key"
-        description={`${apiKeyName}. Opens recordings that ${label}’s events do not. It is never shown again.`}
+        description={`${apiKeyName}. Opens the recordings and past calls of ${label}. It is never shown again.`}
         autoComplete="off"
         maxLength={500}
         {...apiKey}

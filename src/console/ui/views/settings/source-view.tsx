@@ -23,6 +23,7 @@ import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
 import { ApiFields, filled, useShowSecret } from './new-source.tsx'
 import classes from './settings.module.css'
+import { SourceHistory } from './source-history.tsx'
 import {
   addressOf,
   answersLookUps,
@@ -67,7 +68,8 @@ export function SourceView() {
             </Panel>
             <Failures source={record} />
             <SetUp source={record} />
-            {setUpOf(record.platform).apiKeyName !== undefined && <Recordings source={record} />}
+            {setUpOf(record.platform).apiKeyName !== undefined && <ApiKey source={record} />}
+            {setUpOf(record.platform).hasNoHistory || <SourceHistory source={record} />}
             <LookUps source={record} />
           </Stack>
         )}
@@ -98,8 +100,14 @@ function useRemoval() {
 }
 
 /** When the last event came, or what the source is waiting for. */
-export function SourceState({ source: { platform, lastEventAt, hasSecret } }: SourceProps) {
+export function SourceState({ source: { platform, lastEventAt, hasSecret, poll } }: SourceProps) {
   if (lastEventAt) return <Instant at={lastEventAt} />
+  if (poll)
+    return (
+      <StatusBadge tone={poll.reason ? 'warning' : 'neutral'} icon={<IconClock size={12} />}>
+        {poll.reason ?? `Polled every ${poll.every}`}
+      </StatusBadge>
+    )
   if (!hasSecret)
     return (
       <StatusBadge tone="warning" icon={<IconKey size={12} />}>
@@ -113,9 +121,9 @@ export function SourceState({ source: { platform, lastEventAt, hasSecret } }: So
   )
 }
 
-function Arrived({ source: { platform, events, lastEventAt, hasSecret } }: SourceProps) {
+function Arrived({ source: { platform, events, lastEventAt, hasSecret, poll } }: SourceProps) {
   const [{ label }, sent] = [setUpOf(platform), sentBy(platform)]
-  if (!lastEventAt)
+  if (!lastEventAt && !poll)
     return (
       <p className="cb-dimmed" role="status">
         {hasSecret
@@ -291,11 +299,11 @@ function NewSecret({ source }: SourceProps) {
 }
 
 /** The API key of a source, to be saved or replaced. */
-function Recordings({ source }: SourceProps) {
+function ApiKey({ source }: SourceProps) {
   const [isOpen, setOpen] = useState(false)
   const { label } = setUpOf(source.platform)
   return (
-    <Panel title="Recordings">
+    <Panel title="API key">
       {isOpen ? (
         <SaveApiKey source={source} onDone={() => setOpen(false)} />
       ) : (

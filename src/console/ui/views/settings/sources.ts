@@ -68,7 +68,7 @@ export const sourceSteps: Record<PlatformName, readonly string[]> = {
   ultravox: [
     'Create a webhook with POST /api/webhooks: the address as url, the events call.started, call.joined, call.ended and call.billed, and the secret as one of its secrets.',
     'To record the numbers, put callerNumber and calledNumber into each call’s metadata.',
-    'Ultravox sends no transcript, so the calls have none.',
+    'Ultravox sends no transcript with its events. Poll its API for them.',
   ],
   synthflow: [
     "Set the address as the agent's post-call webhook, or as external_webhook_url of a call.",
