@@ -1,6 +1,7 @@
 import { afterWrites } from './after-writes.ts'
 import { benchAnalyses } from './analyses.ts'
 import { benchConsole } from './console.ts'
+import { benchHistory } from './history.ts'
 import { benchQuestions, questions } from './questions.ts'
 import { benchRecordings } from './recordings.ts'
 import { benchRedaction } from './redaction.ts'
@@ -12,13 +13,14 @@ await runSuite({
   title: 'Calls and the console',
   about:
     'the real service, with a browser that opens the console, recordings, a model, an endpoint that takes webhooks, and ' +
-    'redaction. `--all` finds calls among a million, and counts them. Reading and writing calls is measured by `bench:peers`.',
+    'redaction. `--all` finds calls among a million, counts them, and imports the past calls of a platform. Reading and writing calls is measured by `bench:peers`.',
   cases: [
     { name: 'console', run: benchConsole },
     { name: 'recordings', run: benchRecordings },
     { name: 'analyses', run: benchAnalyses },
     { name: 'webhooks', run: benchWebhooks },
     { name: 'redaction', run: benchRedaction },
+    { name: 'history', run: benchHistory, isLarge: true },
     ...Object.entries(questions).map(([name, asked]) => ({
       name,
       run: (options: Options) => benchQuestions(asked, options),

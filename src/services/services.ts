@@ -2,7 +2,7 @@ import { openAccess } from '../access/open-access.ts'
 import { openAlerts } from '../alerts/open-alerts.ts'
 import { openAnalysis } from '../analysis/open-analysis.ts'
 import { ReadingNotes } from '../audit/reading.ts'
-import { readPrices, readPricesFile } from '../calls/costs/prices.ts'
+import { readPrices } from '../calls/costs/prices.ts'
 import { openCalls } from '../calls/open-calls.ts'
 import { RequestIngest } from '../calls/writing/request-ingest.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
@@ -33,6 +33,7 @@ import { readBacklog } from './backlog.ts'
 import { createChatModel } from './chat-model.ts'
 import { createEmbedder } from './embedder.ts'
 import { Life } from './life.ts'
+import { readPricesFile } from './prices-file.ts'
 
 export interface ServicesOptions extends CoreOptions {
   /** Where alerts for PagerDuty go, by default to PagerDuty. */

@@ -84,6 +84,7 @@ describe('the settings of a project', () => {
       timeZone: null,
       endSilentAfter: '24h',
       recordings: 'off',
+      prices: null,
       recordingRetainDays: null,
       callerChannel: null,
     }

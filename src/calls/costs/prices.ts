@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
 import { Type } from '@sinclair/typebox'
-import { ConfigError } from '../../config.ts'
 import type { Price } from '../../db/schema.ts'
 import { AppError, type FieldError, invalidRequest } from '../../errors.ts'
 import { readInstant } from '../../text/instant.ts'
@@ -47,20 +45,6 @@ export function readPrices(value: unknown): Price[] {
         message,
       })),
     )
-  }
-}
-
-/** @param path null for no list @throws ConfigError with each bad line */
-export function readPricesFile(path: string | null): Price[] | null {
-  if (path === null) return null
-  try {
-    return readPrices(JSON.parse(readFileSync(path, 'utf8')))
-  } catch (error) {
-    const problems =
-      error instanceof AppError && error.errors
-        ? error.errors.map(({ field, message }) => `${field} ${message}`)
-        : [`cannot be read as JSON: ${error instanceof Error ? error.message : error}`]
-    throw new ConfigError(problems.map((problem) => `PRICES_FILE ${problem}`))
   }
 }
 

@@ -90,6 +90,7 @@ describe('callbook project', () => {
       timeZone: null,
       endSilentAfter: '24h',
       recordings: 'off',
+      prices: null,
       recordingRetainDays: null,
       callerChannel: null,
     }

@@ -2,45 +2,35 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Chance } from '../../../scripts/torture/chance.ts'
-import { startCommand, startVictim, untilReady } from '../../../scripts/torture/victim.ts'
+import { startVictim, untilReady } from '../../../scripts/torture/victim.ts'
 import { freshFolder } from '../../support/at-end.ts'
+import { asCommand } from '../../support/command.ts'
 import { ofFilesOnly } from '../../support/test-mode.ts'
 import { apiKey, pastCalls, startPlatform } from './fake-platforms.ts'
 
 setDefaultTimeout(900_000)
-/** IMPORT_KILLS=50 by hand. */
+/** IMPORT_KILLS=50 by hand, over an import that is long enough for them. */
 const kills = Number(process.env.IMPORT_KILLS ?? 3)
+const isLong = kills > 3
 
 describe.skipIf(ofFilesOnly)('a service that is killed while it imports', () => {
   // With windows of time, of which there are ninety, and with a cursor.
   test.each([
-    ['vapi', 400, 12],
-    ['retell', 300, 30],
+    ['vapi', isLong ? 400 : 120, isLong ? 2 : 20],
+    ['retell', isLong ? 1_000 : 120, isLong ? 50 : 40],
   ] as const)('ends with exactly what %s has', async (name, count, rate) => {
     const dataDir = join(freshFolder(), 'data')
     const fake = await startPlatform(name)
-    fake.calls.push(...pastCalls(count, Date.now() - 89 * 86_400_000, 5 * 3_600_000))
+    fake.calls.push(...pastCalls(count, Date.now() - 89 * 86_400_000, (88 * 86_400_000) / count))
+    const { id, key } = await asCommand(dataDir, async ({ projects, keys, sources }) => {
+      const { projectId } = await projects.create('killed')
+      const manage = { name: 'manage', kind: 'live' as const, scope: 'manage' as const }
+      const { key } = await keys.create(projectId, { ...manage, allowedIps: [], expiresAt: null })
+      const options = { apiKey, host: fake.origin }
+      return { key, id: (await sources.create(projectId, { platform: name, options })).id }
+    })
     let victim = startVictim(dataDir)
     let url = (await victim.address) ?? ''
-    const command = async (...args: string[]) => {
-      const { out, err } = await startCommand(dataDir, [...args, '--json']).done
-      if (!out) throw new Error(err)
-      return JSON.parse(out)
-    }
-    const made = ['key', 'create', '--project', 'default', '--name', 'k', '--scope', 'manage']
-    const { key } = await command(...made)
-    const options = ['--option', `apiKey=${apiKey}`, '--option', `host=${fake.origin}`]
-    const { id } = await command(
-      'source',
-      'create',
-      '--project',
-      'default',
-      '--platform',
-      name,
-      '--secret',
-      's'.repeat(20),
-      ...options,
-    )
     const ask = async (path: string, init: RequestInit = {}) => {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
       return await (await fetch(`${url}/v1/${path}`, { ...init, headers })).json()
@@ -50,7 +40,7 @@ describe.skipIf(ofFilesOnly)('a service that is killed while it imports', () => 
     const chance = new Chance(11)
     let struck = 0
     for (let kill = 0; kill < kills; kill++) {
-      await sleep(chance.between(300, 1_500))
+      await sleep(chance.between(300, isLong ? 3_000 : 1_500))
       if ((await ask(`sources/${id}/import`)).state === 'running') struck++
       await victim.kill()
       victim = startVictim(dataDir)
@@ -65,6 +55,7 @@ describe.skipIf(ofFilesOnly)('a service that is killed while it imports', () => 
     expect(report).toMatchObject({ state: 'done', failed: 0, changed: 0 })
     expect(report.created + report.unchanged).toBe(report.found)
     expect(struck).toBeGreaterThan(0)
+    if (isLong) console.log(`${name}: struck ${struck} of ${kills} times`, report)
     const { data, pagination } = await ask('calls?limit=1000&order=createdAt')
     expect(pagination.total).toBe(count)
     const stored = data.map(({ id, transcript }: { id: string; transcript: { content: string }[] }) => [
