@@ -47,7 +47,7 @@ const coreModules = [
 const shellModules = [
   /@tanstack\/(query-core|react-query|react-router)\/(?!.*(queriesObserver|useQueries|useBlocker))|@tabler\/icons-react/,
   // The others are loaded on demand, or need overlays.
-  /ui\/components\/(?!api-form|calendar|choice|confirm|day-field|dialog-host|hints|json-tree|list-table|notices|page\.|shown|table)/,
+  /ui\/components\/(?!api-form|calendar|choice|confirm|day-field|dialog-host|hints|json-tree|notices|page\.|shown|table)/,
   /ui\/shell\/(?!.*-(again|dialog|drawer|form|menu)\.tsx?$)/,
   // Names of classes and of platforms: a small file that most pages share would be joined with one that few need.
   /ui\/components\/.*\.module\.css$|sources\/catalog/,
@@ -76,7 +76,7 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   // Neither the overview nor the calls need them.
   {
     name: 'lists',
-    test: /@mantine\/core\/.*\/(SegmentedControl|Tabs)\/|ui\/components\/(api-form|list-table|page|table)\.tsx/,
+    test: /@mantine\/core\/.*\/(SegmentedControl|Tabs)\/|ui\/components\/(api-form|page|table)\.tsx/,
   },
   // Of the list without calls, which must not load forms.
   { name: 'first-call', test: /ui\/views\/(calls\/no-calls|first-steps\/first-call|settings\/keys)\.tsx?$/ },

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { readPrices } from '../../src/calls/costs/prices.ts'
 import { invalidRequest } from '../../src/errors.ts'
-import { readInstant } from '../../src/text/instant.ts'
+import { readSince } from '../../src/text/instant.ts'
 import { readJson } from './json-file.ts'
 import { type OfProject, projectOption } from './options.ts'
 import { counted } from './sentences.ts'
@@ -63,8 +63,7 @@ function linesOf(missing: Record<string, number>): string[] {
 
 /** @throws invalid_request */
 function timeOf(since: string, now: number): number {
-  const [, days] = /^([1-9]\d{0,3})d$/.exec(since) ?? []
-  const time = days === undefined ? readInstant(since) : now - Number(days) * dayMs
+  const time = readSince(since, now)
   if (time === null)
     throw invalidRequest([
       { field: '--since', message: 'must be a number of days such as 90d, or an ISO time' },

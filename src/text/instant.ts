@@ -30,6 +30,12 @@ export function readInstant(text: string): number | null {
   return exists && time >= 0 && time <= instantMax ? time : null
 }
 
+/** The same, or so many days before now, such as `90d`. */
+export function readSince(text: string, now: number): number | null {
+  const [, days] = /^([1-9]\d{0,3})d$/.exec(text) ?? []
+  return days === undefined ? readInstant(text) : now - Number(days) * 86_400_000
+}
+
 /** ISO 8601, UTC, of milliseconds since 1970. */
 export function toIso(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString()

@@ -382,6 +382,26 @@ describe('the page of a call, in a browser', () => {
     expect(await facts(page).getByRole('button', { name: 'Reviewed' }).count()).toBe(0)
   })
 
+  test('a long evaluation leaves what stands beside it room', async () => {
+    const evaluation = 'transferred_to_a_human_after_two_failed_attempts_to_book'
+    await set.owner.send('PATCH', `/projects/${project.id}/calls/heard/review`, { evaluation })
+    for (const person of [set.owner, await set.join(project, 'viewer')])
+      for (const width of [1024, 375]) {
+        const page = await openCall('heard', { person, width })
+        const review = page.getByRole('region', { name: 'Review', exact: true })
+        await review.getByText('Transferred to a human').waitFor()
+        const cut = await review.evaluate((line) =>
+          [line, ...line.querySelectorAll('span, button')].flatMap((part) =>
+            part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 1 && !part.closest('[data-tone]')
+              ? [part.textContent]
+              : [],
+          ),
+        )
+        expect(cut).toEqual([])
+        expect((await review.boundingBox())?.height).toBeLessThan(110)
+      }
+  })
+
   test('a moment in the address is shown where there is no recording, too', async () => {
     const page = await openCall('timed?t=600')
     await until(async () => (await momentOf(page)) === '10:00.0 of 25:00.0')

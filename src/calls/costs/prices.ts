@@ -77,14 +77,10 @@ export function costOf(
   const missing: string[] = []
   let costUsd = 0
   for (const entry of usage) {
-    const name = [entry.kind, entry.provider, entry.model].filter(Boolean).join(' ')
     const price = prices.findLast((each) => isFor(each, entry, createdAt))
-    if (!price) missing.push(name)
-    else
-      for (const [part, count, amount] of partsOf(entry, price)) {
-        if (amount === undefined) missing.push(`${name} ${part}`)
-        else costUsd += (count / units[price.per]) * amount
-      }
+    for (const [part, count, amount] of price ? partsOf(entry, price) : [['', 0, undefined] as const])
+      if (price && amount !== undefined) costUsd += (count / units[price.per]) * amount
+      else missing.push([entry.kind, entry.provider, entry.model, part].filter(Boolean).join(' '))
   }
   return missing.length > 0 ? { missing } : { costUsd }
 }
@@ -98,29 +94,28 @@ function isFor(price: Price, { kind, provider, model }: Usage, createdAt: number
 }
 
 /** Each part that was used, how much of it, and its price; undefined for none. */
-function partsOf(entry: Usage, price: Price): [part: string, count: number, amount: number | undefined][] {
-  const { inputTokens, cachedTokens, cacheWriteTokens, audioInputTokens, outputTokens, audioOutputTokens } =
-    entry
-  const [cachedInput, cacheWrite, audioInput] = [
-    cachedTokens ?? 0,
-    cacheWriteTokens ?? 0,
-    audioInputTokens ?? 0,
+function partsOf(entry: Usage, price: Price): (readonly [part: string, count: number, amount?: number])[] {
+  const [cachedInput, cacheWrite, audioInput, audioOutput] = [
+    entry.cachedTokens ?? 0,
+    entry.cacheWriteTokens ?? 0,
+    entry.audioInputTokens ?? 0,
+    entry.audioOutputTokens ?? 0,
   ]
-  const audioOutput = audioOutputTokens ?? 0
   const counts = {
-    input: Math.max(0, (inputTokens ?? 0) - cachedInput - cacheWrite - audioInput),
+    input: (entry.inputTokens ?? 0) - cachedInput - cacheWrite - audioInput,
     cachedInput,
     cacheWrite,
     audioInput,
-    output: Math.max(0, (outputTokens ?? 0) - audioOutput),
+    output: (entry.outputTokens ?? 0) - audioOutput,
     audioOutput,
   }
-  const isOfToken = isOfTokens(price.per)
-  const tokens = tokenPrices.flatMap((part): [string, number, number | undefined][] =>
-    counts[part] > 0 ? [[part, counts[part], isOfToken ? price[part] : undefined]] : [],
-  )
-  if (isOfToken && [inputTokens, outputTokens].some((count) => typeof count === 'number')) return tokens
-  const unit = isOfToken ? 'tokens' : price.per === 'minute' ? 'seconds' : 'characters'
-  const count = unit === 'tokens' ? null : entry[unit]
-  return [...tokens, [unit, count ?? 0, typeof count === 'number' ? price.price : undefined]]
+  const used = tokenPrices.filter((part) => counts[part] > 0)
+  if (!isOfTokens(price.per)) {
+    const unit = price.per === 'minute' ? 'seconds' : 'characters'
+    const count = entry[unit] ?? null
+    const tokens = used.map((part) => [part, counts[part]] as const)
+    return [...tokens, count === null ? [unit, 0] : [unit, count, price.price]]
+  }
+  const hasTokens = [entry.inputTokens, entry.outputTokens].some((count) => typeof count === 'number')
+  return hasTokens ? used.map((part) => [part, counts[part], price[part]] as const) : [['tokens', 0]]
 }

@@ -6,6 +6,7 @@ import { mayDo, type Right } from '../../identity.ts'
 import { api, unwrap } from './api.ts'
 
 const freshForMs = 60_000
+const lastProjectKey = 'callbook-last-project'
 
 /** The signed-in person and their projects. */
 export const sessionQuery = queryOptions({
@@ -39,6 +40,25 @@ export const sessionEndedQuery = queryOptions({
 /** Where people can sign in instead of with a password; null for nowhere, and until it is known. */
 export function useProvider(): SessionAnswer['provider'] {
   return useQuery(sessionQuery).data?.provider ?? null
+}
+
+/** The project last open in this browser, which the next visit opens. */
+export const lastProject = {
+  read(): string | null {
+    try {
+      return localStorage.getItem(lastProjectKey)
+    } catch {
+      // The browser blocks storage: open the first project.
+      return null
+    }
+  },
+  keep(id: string): void {
+    try {
+      localStorage.setItem(lastProjectKey, id)
+    } catch {
+      // As above.
+    }
+  },
 }
 
 /** The signed-in person. Only for use inside the shell. */

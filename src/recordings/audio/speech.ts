@@ -42,6 +42,8 @@ const echoLikeness = 0.5
 const echoLagMax = 50
 /** Above the echo by this much, it is the channel's own speaker. */
 const echoMargin = 8 * stepsPerDecibel
+/** What is this far below the other channel is the other's: codecs of stereo such as Opus let some of it through. */
+const crosstalkBelow = 30 * stepsPerDecibel
 /** Channels that correlate this much both have both speakers. */
 const mixedLikeness = 0.9
 
@@ -63,7 +65,7 @@ export function speechOf(sound: DecodedSound | 'damaged' | 'format', channels: n
 }
 
 function speakersOf(first: Levels, second: Levels): Speakers | 'mixed' | 'noisy' {
-  const [a, b] = [spansOf(first), spansOf(second)]
+  const [a, b] = [spansOf(first, second), spansOf(second, first)]
   if (!a || !b) return 'noisy'
   if (likenessOf(placesOf([...a, ...b]), first, second) >= mixedLikeness) return 'mixed'
   const speakers = [withoutEcho(first, a, second, b), withoutEcho(second, b, first, a)] as const
@@ -72,7 +74,7 @@ function speakersOf(first: Levels, second: Levels): Speakers | 'mixed' | 'noisy'
 }
 
 /** Null if it is too noisy to tell. @param limits what is not louder is somebody else's */
-function spansOf(levels: Levels, limits?: Levels): Span[] | null {
+function spansOf(levels: Levels, other: Levels, limits?: Levels): Span[] | null {
   const counts = countsOf(levels)
   const quiet = levelAt(counts, levels.length * quietShare)
   const loud = [levels.length * loudShare, loudLevels]
@@ -89,7 +91,8 @@ function spansOf(levels: Levels, limits?: Levels): Span[] | null {
   for (let at = 0; at <= levels.length; at++) {
     const level = levels[at] ?? 0
     const noise = Math.min(noises[at] ?? 0, noiseMost)
-    if (level > Math.max(noise + offset, least, limits?.[at] ?? 0)) {
+    const limit = Math.max(least, (other[at] ?? 0) - crosstalkBelow, limits?.[at] ?? 0)
+    if (level > Math.max(noise + offset, limit)) {
       if (from < 0) from = at
       isSpeech ||= level > noise + onset
       continue
@@ -154,7 +157,7 @@ function variationOf(levels: Levels, from: number, to: number): number {
 /** Looks again at a channel that hears the other one. */
 function withoutEcho(levels: Levels, spans: Span[], other: Levels, others: readonly Span[]): Span[] {
   const echo = echoOf(levels, other, others)
-  return echo ? (spansOf(levels, echo) ?? []) : spans
+  return echo ? (spansOf(levels, other, echo) ?? []) : spans
 }
 
 /** The most that a channel can have of the other's speech at each level; null if it does not follow that. */

@@ -13,7 +13,7 @@ import { preparedQueries } from '../../db/store.ts'
 import { AppError, type FieldError, invalidRequest, notFound } from '../../errors.ts'
 import type { ActedBy } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import { readInstant, toIso } from '../../text/instant.ts'
+import { readInstant, readSince, toIso } from '../../text/instant.ts'
 import { pollEveryMs, type Sources, type WebhookSource } from '../sources.ts'
 import { connectionOf, Importer, type ImporterParts, ImportProblem } from './importer.ts'
 import type { ImportRequest } from './schemas.ts'
@@ -389,8 +389,7 @@ function spanOf(
   { now, retainDays }: { now: number; retainDays: number | null },
 ): { span: { since: number; until: number }; reason: string | null } {
   const errors: FieldError[] = []
-  const [, days] = /^([1-9]\d{0,3})d$/.exec(since) ?? []
-  const from = days === undefined ? readInstant(since) : now - Number(days) * dayMs
+  const from = readSince(since, now)
   const to = until === undefined ? now : readInstant(until)
   if (from === null)
     errors.push({ field: 'since', message: 'must be a number of days such as 90d, or an ISO time' })

@@ -86,6 +86,13 @@ describe('who speaks when', () => {
     expect(wrongShare(heard(panned), clean)).toBeLessThan(0.08)
   })
 
+  test('is not heard in what a codec lets through from one channel to the other now and then', () => {
+    const [own, other] = callIn('silent').channels
+    const leaking = own.map((value, at) => value + (at % 8_000 < 4_000 ? 0.018 * (other[at] ?? 0) : 0))
+    const heardOf = (channels: readonly Float32Array[]) => heard(channels)[0]
+    expect(heardOf([leaking, other])).toEqual(heardOf([own, other]))
+  })
+
   test('is heard of an agent alone, and nobody is heard in silence', () => {
     const speech = changed((sample, channel) => (channel === 0 ? 0 : sample))
     expect(wrongShare(speech, { ...clean, caller: [] })).toBeLessThan(0.06)

@@ -1,3 +1,4 @@
+import { useProject } from '../session.ts'
 import { useDates } from './use-dates.ts'
 import { useNow } from './use-now.ts'
 
@@ -29,4 +30,11 @@ export function Instant({ at, as = 'relative' }: InstantProps) {
       {texts[as]()}
     </time>
   )
+}
+
+/** Tells the time zone of a page if it is the project's, which may differ from the reader's. */
+export function ZoneNote() {
+  const { timeZone } = useProject()
+  const { zone } = useDates()
+  return timeZone === null ? null : <> · Times in {zone}</>
 }

@@ -7,7 +7,7 @@ import { useDates } from '../components/use-dates.ts'
 import { useNow } from '../components/use-now.ts'
 import { useOwnsConsole, useProject } from '../session.ts'
 import classes from './navigation.module.css'
-import { servicePage } from './settings-pages.ts'
+import { servicePage } from './pages.ts'
 
 const refetchInterval = 60_000
 /** The state of the service is dearer to read. */

@@ -1,5 +1,6 @@
 import { UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import {
+  type Icon,
   IconArrowRight,
   IconBook,
   IconFolder,
@@ -18,6 +19,7 @@ import {
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type MouseEvent, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
+import { to } from '../components/to.ts'
 import { useOwnsConsole, useProject, useProjects } from '../session.ts'
 import { useCallLinks } from '../views/calls/call-links.ts'
 import classes from './command-palette.module.css'
@@ -28,8 +30,7 @@ import {
   type NamedCommand,
   useFoundCommands,
 } from './found-commands.tsx'
-import { pages, settingsPage } from './pages.ts'
-import { accountPage, servicePage, settingsPagesFor } from './settings-pages.ts'
+import { accountPage, pages, questionsPage, servicePage, settingsPage, settingsPagesFor } from './pages.ts'
 import { useShellActions } from './shell-actions.ts'
 import { signOut } from './sign-out.ts'
 
@@ -72,10 +73,18 @@ function Commands({ onClose }: { onClose: () => void }) {
   /** Its id, since what is found may come before it. */
   const [chosen, setChosen] = useState<string | null>(null)
   const wanted = query.trim()
-  const fixed = [useLinkCommands(), usePageCommands(), useProjectCommands(), useOtherCommands()]
+  const fixed = {
+    'This call': useLinkCommands(),
+    'Go to': usePageCommands(),
+    Projects: useProjectCommands(),
+    Do: useOtherCommands(),
+  }
   // What is found comes last, so that little moves under the cursor when it arrives.
   const groups = [
-    ...fixed.map(({ title, commands }) => ({ title, commands: matching(commands.map(withWords), wanted) })),
+    ...Object.entries(fixed).map(([title, commands]) => ({
+      title,
+      commands: matching(commands.map(named), wanted),
+    })),
     useCallCommands(wanted),
     ...useFoundCommands(wanted),
   ].filter(({ commands }) => commands.length > 0)
@@ -158,18 +167,17 @@ function Commands({ onClose }: { onClose: () => void }) {
 }
 
 /** A command of the palette itself, which is found by its label and other words. */
-interface OwnCommand extends Omit<Command, 'label'> {
+interface OwnCommand {
+  id: string
   label: string
-  words?: string[]
+  icon: Icon
+  words?: string
+  keys?: string
+  run: () => unknown
 }
 
-interface OwnGroup {
-  title: string
-  commands: OwnCommand[]
-}
-
-function withWords({ words = [], ...command }: OwnCommand): NamedCommand {
-  return { ...command, words: [command.label, ...words].join(' ') }
+function named({ icon: Icon, words = '', ...command }: OwnCommand): NamedCommand {
+  return { ...command, icon: <Icon size={iconSize} />, words: `${command.label} ${words}` }
 }
 
 function focusIt(field: HTMLElement | null): void {
@@ -183,18 +191,17 @@ function scrollToIt(option: HTMLElement | null): void {
 /** The query may be a call's id or words of a call. */
 function useCallCommands(query: string): CommandGroup {
   const navigate = useNavigate()
-  const { id: project } = useProject()
   const open = {
     id: 'open-call',
     label: `Open call ${query}`,
     icon: <IconPhone size={iconSize} />,
-    run: () => void navigate({ to: '/p/$project/calls/$call', params: { project, call: query } }),
+    run: () => navigate(to.call(query)),
   }
   const search = {
     id: 'search-calls',
     label: `Find calls with “${query}”`,
     icon: <IconSearch size={iconSize} />,
-    run: () => void navigate({ to: '/p/$project/calls', params: { project }, search: { text: query } }),
+    run: () => navigate({ ...to.calls, search: { text: query } }),
   }
   const isWord = /[\p{L}\p{N}]/u.test(query)
   // Text with a digit may be an id; a plain word is more likely to be searched for.
@@ -203,152 +210,93 @@ function useCallCommands(query: string): CommandGroup {
 }
 
 /** Of the call that is open. */
-function useLinkCommands(): OwnGroup {
-  const commands = useCallLinks().map(({ label, copy }) => ({
-    id: label,
-    label,
-    icon: <IconLink size={iconSize} />,
-    run: copy,
-  }))
-  return { title: 'This call', commands }
+function useLinkCommands(): OwnCommand[] {
+  return useCallLinks().map(({ label, copy }) => ({ id: label, label, icon: IconLink, run: copy }))
 }
 
-function usePageCommands(): OwnGroup {
+function usePageCommands(): OwnCommand[] {
   const navigate = useNavigate()
   const { id: project, role } = useProject()
   const own = useOwnsConsole() ? [accountPage, servicePage] : [accountPage]
-  return {
-    title: 'Go to',
-    commands: [
-      ...pages.map(({ to, label, icon: Icon, key }) => ({
-        id: to,
-        label,
-        icon: <Icon size={iconSize} />,
-        keys: `G ${key.toUpperCase()}`,
-        run: () => void navigate({ to, params: { project } }),
-      })),
-      {
-        id: 'questions',
-        label: 'Questions',
-        words: ['gaps', 'golden'],
-        icon: <IconMessageQuestion size={iconSize} />,
-        run: () => void navigate({ to: '/p/$project/questions', params: { project } }),
-      },
-      ...settingsPagesFor(role).map(({ to, label }) => ({
-        id: to,
-        label: `${settingsPage.label}: ${label}`,
-        icon: <settingsPage.icon size={iconSize} />,
-        run: () => void navigate({ to, params: { project } }),
-      })),
-      ...own.map(({ to, label }) => ({
-        id: to,
-        label,
-        words: ['settings'],
-        icon: <IconUserCircle size={iconSize} />,
-        run: () => void navigate({ to, params: { project } }),
-      })),
-    ],
-  }
+  const all = [
+    ...pages.map(({ key, ...page }) => ({ ...page, keys: `G ${key.toUpperCase()}` })),
+    { ...questionsPage, icon: IconMessageQuestion, words: 'gaps golden' },
+    ...settingsPagesFor(role).map(({ to, label }) => ({
+      to,
+      label: `${settingsPage.label}: ${label}`,
+      icon: settingsPage.icon,
+    })),
+    ...own.map((page) => ({ ...page, icon: IconUserCircle, words: 'settings' })),
+  ]
+  return all.map(({ to, ...page }) => ({
+    ...page,
+    id: to,
+    run: () => navigate({ to, params: { project } }),
+  }))
 }
 
-function useProjectCommands(): OwnGroup {
+function useProjectCommands(): OwnCommand[] {
   const navigate = useNavigate()
   const { openNewProject } = useShellActions()
   const { id: open } = useProject()
   const others = useProjects().filter(({ id }) => id !== open)
-  return {
-    title: 'Projects',
-    commands: [
-      ...others.map(({ id, name }) => ({
-        id,
-        label: `Switch to ${name}`,
-        words: [id],
-        icon: <IconFolder size={iconSize} />,
-        run: () => void navigate({ to: '/p/$project/overview', params: { project: id } }),
-      })),
-      {
-        id: 'new-project',
-        label: 'Create project',
-        icon: <IconPlus size={iconSize} />,
-        run: openNewProject,
-      },
-    ],
-  }
+  return [
+    ...others.map(({ id, name }) => ({
+      id,
+      label: `Switch to ${name}`,
+      words: id,
+      icon: IconFolder,
+      run: () => navigate({ to: '/p/$project/overview', params: { project: id } }),
+    })),
+    { id: 'new-project', label: 'Create project', icon: IconPlus, run: openNewProject },
+  ]
 }
 
-function useOtherCommands(): OwnGroup {
+function useOtherCommands(): OwnCommand[] {
   const navigate = useNavigate()
   const { openShortcuts } = useShellActions()
-  const { id: project, role } = useProject()
+  const { role } = useProject()
   const { colorScheme, setColorScheme, toggleColorScheme } = useMantineColorScheme()
+  const open = (address: string) => () => window.open(address, '_blank', 'noopener')
   const item = {
     id: 'new-item',
     label: 'New knowledge item',
-    icon: <IconPlus size={iconSize} />,
-    run: () => void navigate({ to: '/p/$project/new-item', params: { project } }),
+    icon: IconPlus,
+    run: () => navigate({ from: '/p/$project', to: '/p/$project/new-item' }),
   }
   const key = {
     id: 'create-key',
     label: 'Create API key',
-    icon: <IconKey size={iconSize} />,
-    run: () =>
-      void navigate({ to: '/p/$project/settings/keys', params: { project }, search: { create: 'key' } }),
+    icon: IconKey,
+    run: () => navigate({ ...to.keys, search: { create: 'key' } }),
   }
   const webhook = {
     id: 'create-webhook',
     label: 'Create webhook',
-    icon: <IconPlus size={iconSize} />,
-    run: () =>
-      void navigate({
-        to: '/p/$project/settings/webhooks',
-        params: { project },
-        search: { create: 'webhook' },
-      }),
+    icon: IconPlus,
+    run: () => navigate({ ...to.webhooks, search: { create: 'webhook' } }),
+  }
+  const theme = {
+    id: 'theme',
+    label: 'Theme: switch between light and dark',
+    words: 'toggle',
+    icon: colorScheme === 'dark' ? IconSun : IconMoon,
+    run: toggleColorScheme,
   }
   const system = {
     id: 'theme-system',
     label: 'Theme: match system',
-    icon: <IconArrowRight size={iconSize} />,
+    icon: IconArrowRight,
     run: () => setColorScheme('auto'),
   }
-  return {
-    title: 'Do',
-    commands: [
-      ...(role === 'viewer' ? [] : [item]),
-      ...(role === 'owner' ? [key, webhook] : []),
-      {
-        id: 'theme',
-        label: 'Theme: switch between light and dark',
-        words: ['dark', 'light', 'toggle'],
-        icon: colorScheme === 'dark' ? <IconSun size={iconSize} /> : <IconMoon size={iconSize} />,
-        run: toggleColorScheme,
-      },
-      ...(colorScheme === 'auto' ? [] : [system]),
-      {
-        id: 'shortcuts',
-        label: 'Keyboard shortcuts',
-        icon: <IconKeyboard size={iconSize} />,
-        run: openShortcuts,
-      },
-      {
-        id: 'guide',
-        label: 'Guide',
-        words: ['help', 'manual'],
-        icon: <IconBook size={iconSize} />,
-        run: () => void window.open('/docs/guide', '_blank', 'noopener'),
-      },
-      {
-        id: 'docs',
-        label: 'API documentation',
-        icon: <IconBook size={iconSize} />,
-        run: () => void window.open('/docs', '_blank', 'noopener'),
-      },
-      {
-        id: 'sign-out',
-        label: 'Sign out',
-        icon: <IconLogout size={iconSize} />,
-        run: () => void signOut(),
-      },
-    ],
-  }
+  return [
+    ...(role === 'viewer' ? [] : [item]),
+    ...(role === 'owner' ? [key, webhook] : []),
+    theme,
+    ...(colorScheme === 'auto' ? [] : [system]),
+    { id: 'shortcuts', label: 'Keyboard shortcuts', icon: IconKeyboard, run: openShortcuts },
+    { id: 'guide', label: 'Guide', words: 'help manual', icon: IconBook, run: open('/docs/guide') },
+    { id: 'docs', label: 'API documentation', icon: IconBook, run: open('/docs') },
+    { id: 'sign-out', label: 'Sign out', icon: IconLogout, run: signOut },
+  ]
 }

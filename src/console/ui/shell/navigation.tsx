@@ -6,10 +6,10 @@ import { Avatar } from '../components/avatar.tsx'
 import { loadLater } from '../components/load-later.ts'
 import { ButtonWithPopup } from '../components/popup.tsx'
 import { usePerson, useProject } from '../session.ts'
-import { modifierKey } from './modifier-key.ts'
 import classes from './navigation.module.css'
 import { firstSearch, pages, settingsPage } from './pages.ts'
 import { useShellActions } from './shell-actions.ts'
+import { modifierKey } from './use-shortcuts.ts'
 
 const loadPersonMenu = () => import('./person-menu.tsx')
 const loadProjectMenu = () => import('./project-menu.tsx')

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
+import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
 import { useEffect, useEffectEvent } from 'react'
 import { ApiProblem } from '../api.ts'
 import { Empty } from '../components/empty.tsx'
@@ -33,6 +33,34 @@ export function PageProblem({ error, reset }: ErrorComponentProps) {
   return (
     <div className={classes.alone}>
       <Problem error={error} onRetry={retry} />
+    </div>
+  )
+}
+
+/** For an unknown address under /console. */
+export function NotFound() {
+  return (
+    <main>
+      <NothingHere />
+    </main>
+  )
+}
+
+/** The same within the shell, whose main part it fills. */
+export function NothingHere() {
+  return (
+    <div className={classes.alone}>
+      <Empty
+        isPage
+        title="Page not found"
+        action={
+          <Button component={Link} to="/" variant="default">
+            Go to your projects
+          </Button>
+        }
+      >
+        The address is wrong, the page no longer exists, or you do not have access to it.
+      </Empty>
     </div>
   )
 }

@@ -8,8 +8,8 @@ import {
   IconTestPipe,
 } from '@tabler/icons-react'
 import type { ProjectOfPerson } from '../../../access/people/session-answer.ts'
+import type { Role } from '../../../identity.ts'
 import { parseSearch } from '../search-params.ts'
-import { settingsPages } from './settings-pages.ts'
 
 /** The pages of the navigation, with the key that follows `g`. */
 export const pages = [
@@ -33,6 +33,29 @@ export const pages = [
   { to: '/p/$project/settings/alerts', label: 'Alerts', icon: IconBell, key: 'a' },
   { to: '/p/$project/settings/analysis', label: 'Analysis', icon: IconListCheck, key: 'n' },
 ] as const
+
+/** The pages of Settings, and whom they are for. */
+export const settingsPages = [
+  { to: '/p/$project/settings/keys', label: 'API Keys', for: 'owners' },
+  { to: '/p/$project/settings/integrations', label: 'Integrations', for: 'owners' },
+  { to: '/p/$project/settings/webhooks', label: 'Webhooks', for: 'owners' },
+  { to: '/p/$project/settings/people', label: 'People', for: 'owners' },
+  { to: '/p/$project/settings/privacy', label: 'Privacy', for: 'owners' },
+  { to: '/p/$project/settings/audit', label: 'Audit trail', for: 'owners' },
+  { to: '/p/$project/settings/general', label: 'General', for: 'everyone' },
+] as const
+
+/** The pages of Settings that a person may open. */
+export function settingsPagesFor(role: Role) {
+  return settingsPages.filter((page) => page.for === 'everyone' || role === 'owner')
+}
+
+/** Beside the knowledge. */
+export const questionsPage = { to: '/p/$project/questions', label: 'Questions' } as const
+
+/** The pages in the person's menu. Service is for the console's owner. */
+export const accountPage = { to: '/p/$project/settings/account', label: 'Account' } as const
+export const servicePage = { to: '/p/$project/settings/service', label: 'Service' } as const
 
 /** At the bottom of the navigation. */
 export const settingsPage = {

@@ -1,5 +1,6 @@
 import { Menu, useMantineColorScheme } from '@mantine/core'
 import {
+  type Icon,
   IconBook,
   IconCheck,
   IconDeviceDesktop,
@@ -13,7 +14,7 @@ import {
 import { useNavigate } from '@tanstack/react-router'
 import type { PopupProps } from '../components/popup.tsx'
 import { useOwnsConsole, usePerson, useProject } from '../session.ts'
-import { accountPage, servicePage } from './settings-pages.ts'
+import { accountPage, servicePage } from './pages.ts'
 import { useShellActions } from './shell-actions.ts'
 import { signOut } from './sign-out.ts'
 
@@ -21,6 +22,11 @@ const themes = [
   { scheme: 'light', label: 'Light', icon: IconSun },
   { scheme: 'dark', label: 'Dark', icon: IconMoon },
   { scheme: 'auto', label: 'Match system', icon: IconDeviceDesktop },
+] as const
+
+const documents = [
+  ['Guide', '/docs/guide'],
+  ['API documentation', '/docs'],
 ] as const
 
 interface PersonMenuProps extends PopupProps {
@@ -34,50 +40,38 @@ export default function PersonMenu({ onFollow, target, ...popup }: PersonMenuPro
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const { openShortcuts } = useShellActions()
   const navigate = useNavigate()
-  const followed = (then: () => unknown) => () => {
-    onFollow?.()
-    then()
-  }
+  const item = (label: string, ItemIcon: Icon, run: () => unknown) => (
+    <Menu.Item
+      leftSection={<ItemIcon size={16} />}
+      onClick={() => {
+        onFollow?.()
+        run()
+      }}
+    >
+      {label}
+    </Menu.Item>
+  )
+  const open = ({ to }: typeof accountPage | typeof servicePage) => navigate({ to, params: { project } })
   return (
     <Menu position="top-start" width={248} {...popup}>
       <Menu.Target>{target}</Menu.Target>
       <Menu.Dropdown>
         <Menu.Label className="cb-truncate">{email}</Menu.Label>
-        <Menu.Item
-          leftSection={<IconUserCircle size={16} />}
-          onClick={followed(() => navigate({ to: accountPage.to, params: { project } }))}
-        >
-          {accountPage.label}
-        </Menu.Item>
-        {useOwnsConsole() && (
+        {item(accountPage.label, IconUserCircle, () => open(accountPage))}
+        {useOwnsConsole() && item(servicePage.label, IconServer, () => open(servicePage))}
+        {item('Keyboard shortcuts', IconKeyboard, openShortcuts)}
+        {documents.map(([label, href]) => (
           <Menu.Item
-            leftSection={<IconServer size={16} />}
-            onClick={followed(() => navigate({ to: servicePage.to, params: { project } }))}
+            key={href}
+            leftSection={<IconBook size={16} />}
+            component="a"
+            href={href}
+            target="_blank"
+            rel="noopener"
           >
-            {servicePage.label}
+            {label}
           </Menu.Item>
-        )}
-        <Menu.Item leftSection={<IconKeyboard size={16} />} onClick={followed(openShortcuts)}>
-          Keyboard shortcuts
-        </Menu.Item>
-        <Menu.Item
-          leftSection={<IconBook size={16} />}
-          component="a"
-          href="/docs/guide"
-          target="_blank"
-          rel="noopener"
-        >
-          Guide
-        </Menu.Item>
-        <Menu.Item
-          leftSection={<IconBook size={16} />}
-          component="a"
-          href="/docs"
-          target="_blank"
-          rel="noopener"
-        >
-          API documentation
-        </Menu.Item>
+        ))}
         <Menu.Divider />
         <Menu.Label>Theme</Menu.Label>
         {themes.map(({ scheme, label, icon: Icon }) => (

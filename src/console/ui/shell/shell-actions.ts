@@ -3,8 +3,8 @@ import { createContext, useContext } from 'react'
 /** Actions that several parts of the shell offer. */
 export interface ShellActions {
   openPalette: () => void
-  openShortcuts: () => void
-  openNewProject: () => void
+  openShortcuts: () => unknown
+  openNewProject: () => unknown
 }
 
 const nothing = () => undefined

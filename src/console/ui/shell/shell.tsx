@@ -3,28 +3,26 @@ import { useMediaQuery } from '@mantine/hooks'
 import { IconMenu2, IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet, useParams } from '@tanstack/react-router'
-import { lazy, Suspense, useMemo } from 'react'
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
 import { flushSync } from 'react-dom'
+import { useChangeFeed } from '../change-feed.ts'
 import { Dates } from '../components/dates.ts'
-import { Dialogs } from '../components/dialogs.tsx'
+import { Dialogs, useShow } from '../components/dialogs.tsx'
+import { loadLater } from '../components/load-later.ts'
 import { ButtonWithPopup } from '../components/popup.tsx'
-import { DatesContext } from '../components/use-dates.ts'
-import { useDialog } from '../components/use-focus.ts'
+import { DatesContext, useDates } from '../components/use-dates.ts'
+import { focusedOrMenu, useDialog } from '../components/use-focus.ts'
 import { sessionEndedQuery, useProject, useProjects } from '../session.ts'
 import { CommandPalette } from './command-palette.tsx'
-import { LostService } from './lost-service.tsx'
 import { Navigation } from './navigation.tsx'
-import { NotFound } from './not-found.tsx'
+import { NotFound } from './page-problem.tsx'
 import classes from './shell.module.css'
 import { ShellActionsContext, useShellActions } from './shell-actions.ts'
-import { TitleAnnouncer } from './title-announcer.tsx'
 import { useKeptFocus } from './use-kept-focus.ts'
 import { useShortcuts } from './use-shortcuts.ts'
 
 const loadDrawer = () => import('./navigation-drawer.tsx')
 const NavigationDrawer = lazy(loadDrawer)
-const NewProjectDialog = lazy(() => import('./new-project-dialog.tsx'))
-const ShortcutsDialog = lazy(() => import('./shortcuts-dialog.tsx'))
 const SignInAgain = lazy(() => import('./sign-in-again.tsx'))
 
 /** The frame around every page of a project. */
@@ -37,7 +35,9 @@ export function Shell() {
   // Remounts the pages for another project, so that no state of the previous one is left.
   return (
     <DatesContext value={dates}>
-      <Frame key={project} />
+      <Dialogs key={project}>
+        <Frame />
+      </Dialogs>
     </DatesContext>
   )
 }
@@ -46,17 +46,24 @@ function Frame() {
   const isNarrow = useMediaQuery('(max-width: 1024px)', undefined, { getInitialValueInEffect: false })
   const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
   const [isPaletteOpen, palette] = useDialog()
-  const [areShortcutsOpen, shortcuts] = useDialog()
-  const [isNewProjectOpen, newProject] = useDialog()
+  const show = useShow()
   const { data: hasEnded } = useQuery(sessionEndedQuery)
   const actions = useMemo(
     () => ({
       // At once, so that the next key already meets the field.
       openPalette: () => flushSync(palette.open),
-      openShortcuts: shortcuts.open,
-      openNewProject: newProject.open,
+      openShortcuts: async () => {
+        focusedOrMenu()?.focus()
+        const { Shortcuts } = await loadLater(() => import('./shortcuts-dialog.tsx'), 0)
+        show({ title: 'Keyboard shortcuts', size: 400, content: () => <Shortcuts /> })
+      },
+      openNewProject: async () => {
+        focusedOrMenu()?.focus()
+        const { NewProjectForm } = await loadLater(() => import('./new-project-form.tsx'), 0)
+        show({ title: 'New project', content: (close) => <NewProjectForm onMade={close} onCancel={close} /> })
+      },
     }),
-    [palette.open, shortcuts.open, newProject.open],
+    [palette.open, show],
   )
   useShortcuts(actions)
   useKeptFocus()
@@ -78,19 +85,13 @@ function Frame() {
           </div>
         )}
         <main id="content" tabIndex={-1} className={classes.main}>
-          <Dialogs>
-            <Outlet />
-          </Dialogs>
+          <Outlet />
         </main>
         <TitleAnnouncer />
         <LostService />
       </div>
       {isPaletteOpen && <CommandPalette onClose={palette.close} />}
-      <Suspense>
-        {hasEnded && <SignInAgain />}
-        {areShortcutsOpen && <ShortcutsDialog onClose={shortcuts.close} />}
-        {isNewProjectOpen && <NewProjectDialog onClose={newProject.close} />}
-      </Suspense>
+      <Suspense>{hasEnded && <SignInAgain />}</Suspense>
     </ShellActionsContext>
   )
 }
@@ -118,5 +119,39 @@ function TopBar() {
         <IconSearch size={18} />
       </ActionIcon>
     </nav>
+  )
+}
+
+/** Announces the title after navigation to screen readers, since no document is loaded. */
+function TitleAnnouncer() {
+  const [title, setTitle] = useState('')
+  useEffect(() => {
+    const element = document.querySelector('title')
+    if (!element) return
+    const observer = new MutationObserver(() => setTitle(document.title))
+    observer.observe(element, { childList: true })
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <div role="status" className="cb-hidden">
+      {title}
+    </div>
+  )
+}
+
+/** Shows that the service cannot be reached, and since when. Its hook also keeps the page up to date. */
+function LostService() {
+  const { id } = useProject()
+  const dates = useDates()
+  const lostSince = useChangeFeed(id)
+  return (
+    <div role="status" className={classes.lost} data-lost={lostSince !== null || undefined}>
+      {lostSince && (
+        <>
+          <span className={classes.dot} aria-hidden />
+          No connection. Last updated at {dates.second(lostSince.getTime())}
+        </>
+      )}
+    </div>
   )
 }

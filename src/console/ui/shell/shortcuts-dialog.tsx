@@ -1,7 +1,6 @@
-import { Kbd, Modal } from '@mantine/core'
-import { modifierKey } from './modifier-key.ts'
+import { Box, Group, Kbd, Stack, Text } from '@mantine/core'
 import { pages, settingsPage } from './pages.ts'
-import classes from './shortcuts-dialog.module.css'
+import { modifierKey } from './use-shortcuts.ts'
 
 const groups = [
   {
@@ -77,30 +76,30 @@ const groups = [
 ]
 
 /** The list of shortcuts. */
-export default function ShortcutsDialog({ onClose }: { onClose: () => void }) {
+export function Shortcuts() {
   return (
-    <Modal opened onClose={onClose} title="Keyboard shortcuts" size={400}>
-      <div className="cb-stack">
-        {groups.map(({ title, rows }) => (
-          <section key={title}>
-            <h3 className={`cb-dimmed ${classes.title}`}>{title}</h3>
-            <dl className={classes.shortcuts}>
-              {rows.map(({ keys, does }) => (
-                <div key={does}>
-                  <dt>{does}</dt>
-                  <dd>
-                    {keys.map((key) => (
-                      <Kbd key={key} size="xs">
-                        {key}
-                      </Kbd>
-                    ))}
-                  </dd>
-                </div>
-              ))}
-            </dl>
-          </section>
-        ))}
-      </div>
-    </Modal>
+    <Stack gap="md">
+      {groups.map(({ title, rows }) => (
+        <section key={title}>
+          <Text component="h3" size="xs" fw={500} c="dimmed" mb={4}>
+            {title}
+          </Text>
+          <Box component="dl" m={0}>
+            {rows.map(({ keys, does }) => (
+              <Group key={does} justify="space-between" h={32}>
+                <dt>{does}</dt>
+                <Group component="dd" gap={4} m={0}>
+                  {keys.map((key) => (
+                    <Kbd key={key} size="xs">
+                      {key}
+                    </Kbd>
+                  ))}
+                </Group>
+              </Group>
+            ))}
+          </Box>
+        </section>
+      ))}
+    </Stack>
   )
 }

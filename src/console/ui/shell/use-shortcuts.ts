@@ -47,3 +47,8 @@ export function useShortcuts(actions: ShellActions): void {
 function isDialogOpen(): boolean {
   return document.querySelector('[role="dialog"], [role="menu"]') !== null
 }
+
+/** The name of the shortcut key on this machine. */
+export function modifierKey(): string {
+  return /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl'
+}

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'react'
 import { Empty } from '../../components/empty.tsx'
 import { Page } from '../../components/page.tsx'
 import { useProject } from '../../session.ts'
-import { settingsPages, settingsPagesFor } from '../../shell/settings-pages.ts'
+import { settingsPages, settingsPagesFor } from '../../shell/pages.ts'
 import classes from './settings.module.css'
 
 /** Tabs for the settings pages that the person may open. Pages of the navigation and the person's menu have none. */

@@ -1,5 +1,4 @@
 import { Button, Checkbox, Group, NativeSelect, Stack } from '@mantine/core'
-import { IconHistory, IconPlayerStop } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { setUpOf } from '../../../../sources/catalog.ts'
@@ -17,13 +16,7 @@ import { StatusBadge } from '../../components/status-badge.tsx'
 import { useProject } from '../../session.ts'
 
 const watchMs = 1_000
-const spans = {
-  '7d': 'Last 7 days',
-  '14d': 'Last 14 days',
-  '30d': 'Last 30 days',
-  '90d': 'Last 90 days',
-  '365d': 'Last year',
-}
+const days = [7, 14, 30, 90, 365]
 const states = {
   running: ['accent', 'Importing'],
   waiting: ['warning', 'Waiting'],
@@ -54,12 +47,7 @@ export function SourceHistory({ source }: HistoryProps) {
         {state && <Report report={data} />}
         {isOpen(state) ? (
           <Group justify="flex-end">
-            <Button
-              variant="default"
-              leftSection={<IconPlayerStop size={16} />}
-              loading={stop.isPending}
-              onClick={() => stop.mutate()}
-            >
+            <Button variant="default" loading={stop.isPending} onClick={() => stop.mutate()}>
               Stop
             </Button>
           </Group>
@@ -78,7 +66,7 @@ function isOpen(state: ImportReport['state'] | null): boolean {
 
 /** How far an import came, and what it found. */
 function Report({ report }: { report: ImportReport }) {
-  const { state, reason, at, found, samples, recordings, skipped } = report
+  const { reason, at, found, samples, recordings, skipped } = report
   const numbers = {
     New: report.created,
     Changed: report.changed,
@@ -95,7 +83,7 @@ function Report({ report }: { report: ImportReport }) {
   const told = Object.entries(numbers).filter(([, count]) => count > 0)
   return (
     <>
-      {reason && (state === 'done' ? <p className="cb-dimmed">{reason}</p> : <p>{reason}</p>)}
+      {reason && <p>{reason}</p>}
       <p role="status">
         {counted(found, 'call')} found
         {at && (
@@ -139,19 +127,14 @@ function NewImport({ source: { id, platform, hasApiKey } }: HistoryProps) {
       <Group align="flex-end">
         <NativeSelect
           label="Calls from"
-          data={Object.entries(spans).map(([value, text]) => ({ value, label: text }))}
+          data={days.map((count) => ({ value: `${count}d`, label: `Last ${count} days` }))}
           value={since}
           onChange={(event) => {
             setSince(event.currentTarget.value)
             look.reset()
           }}
         />
-        <Button
-          variant="default"
-          leftSection={<IconHistory size={16} />}
-          loading={look.isPending}
-          onClick={() => look.mutate()}
-        >
+        <Button variant="default" loading={look.isPending} onClick={() => look.mutate()}>
           See what there is
         </Button>
       </Group>

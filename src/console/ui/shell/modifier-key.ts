@@ -1,4 +1,0 @@
-/** The name of the shortcut key on this machine. */
-export function modifierKey(): string {
-  return /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl'
-}
