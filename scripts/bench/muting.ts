@@ -14,7 +14,7 @@ import { temporaryFolder } from '../temporary.ts'
 import { atMost, type Row, row } from './figures.ts'
 import { rate, type SpokenCall, spokenCalls, toWav } from './spoken-calls.ts'
 
-const seeds = [4, 5, 6, 7, 8, 9]
+const seeds = [4, 5, 6]
 const callsPerSeed = 30
 const hours = 3
 

@@ -216,8 +216,7 @@ describe('the recording of a call, in a browser', () => {
   })
 
   test('the line says where a recording is silent, and why', async () => {
-    const [, second, ...others] = call.transcript ?? []
-    const transcript = [{ role: 'user' as const, content: 'It is [card].' }, ...(second ? [second, ...others] : [])]
+    const transcript = (call.transcript ?? []).map((turn) => ({ ...turn, content: `${turn.content} It is [card].` }))
     await service.services.ingest.put(project.projectId, 'muted', { ...call, transcript })
     await upload('muted', spokenWav())
     await service.services.peaksBacklog.idle()
