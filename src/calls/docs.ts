@@ -47,7 +47,11 @@ const filterDocs: Record<FilterName, { about: string; example: unknown }> = {
       "Exactly this value; `none` for null. If a person evaluated the call, their evaluation counts, not the platform's.",
     example: 'fail',
   },
-  isEngaged: { about: 'Whether it was a meaningful conversation; `none` for null.', example: true },
+  isEngaged: {
+    about:
+      'Whether it was a meaningful conversation; `none` where that is not known, which calls show as `false`.',
+    example: true,
+  },
   from: { about: '`createdAt` at or after this time, or this day in UTC.', example: '2026-01-31' },
   to: { about: '`createdAt` before this time, or this day in UTC.', example: '2026-02-01' },
   completedFrom: {

@@ -89,7 +89,9 @@ const textFields = {
   endedReason: Text('Why the call ended, exactly as ingested.', 'customer-ended-call'),
   callerNumber: Text('The number that called.', '+15557294053'),
   calledNumber: Text('The number that was called.', '+15550100000'),
-  isEngaged: Type.Boolean({ description: 'Whether it was a meaningful conversation.' }),
+  isEngaged: Type.Boolean({
+    description: 'Whether it was a meaningful conversation; `false` while that is not known.',
+  }),
   callAnalysis: nullable(Json, 'Your own keys, never interpreted; up to 100 levels deep.'),
 }
 

@@ -989,7 +989,7 @@ export interface SourcePoll {
   from: number
   /** When the last poll that succeeded began. */
   lastAt: number | null
-  /** Why the last poll has failed. */
+  /** Why the last poll has failed, or could not read a call. */
   reason: string | null
 }
 

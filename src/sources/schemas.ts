@@ -54,7 +54,7 @@ const SourcePolls = Type.Object(
     reason: Type.Unsafe<string | null>({
       type: 'string',
       nullable: true,
-      description: 'Why the last one has failed.',
+      description: 'Why the last one has failed, or could not read a call.',
     }),
   },
   { title: 'SourcePolls', description: 'How the platform is polled; null if it is not.' },

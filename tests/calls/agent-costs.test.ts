@@ -180,7 +180,10 @@ describe('calls are found by version and by direction', () => {
   test('another direction is a 400 that names the four', async () => {
     const { errors } = await (await of.fetch('/v1/calls?direction=in')).json()
     expect(errors).toEqual([
-      { field: 'direction', message: 'must be inbound or outbound or web or none, which finds null' },
+      {
+        field: 'direction',
+        message: 'must be inbound or outbound or web or none, which finds what is not known',
+      },
     ])
   })
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { fillConsole } from '../../scripts/screenshots/filled-console.ts'
 import { startMadeModel } from '../../scripts/screenshots/made-model.ts'
 import { type ConsoleState, consoleStates } from '../../scripts/screenshots/states.ts'
-import { findings, findingsInOverlays, sidewaysOverflow } from '../support/accessibility.ts'
+import { findings, findingsInOverlays, keepsOwnColors, sidewaysOverflow } from '../support/accessibility.ts'
 import { startConsole, type TestPerson } from '../support/console.ts'
 import { type ConsolePage, startInBrowser } from '../support/console-page.ts'
 import { follow } from '../support/follow.ts'
@@ -36,19 +36,21 @@ describe('every page, dialog and menu is accessible', () => {
     await page.waitForLoadState('networkidle')
     const found: Record<string, string[]> = {}
     // What is behind a dialog or a menu is a state of its own.
-    const inOverlays = await findingsInOverlays(page, 'moderate')
+    const inOverlays = await findingsInOverlays(page, 'moderate', 'all')
     found.dark = inOverlays ?? (await findings(page, 'moderate'))
     if (inOverlays === null) {
       await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' })
       await scheme('light')
       await settled(page)
-      found['forced colours'] = await findings(page, 'moderate', 'colors')
+      // The others are those of the system.
+      if (await keepsOwnColors(page)) found['forced colours'] = await findings(page, 'moderate', 'colors')
     }
     await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' })
     await scheme('light')
     if (state.width === undefined) await page.setViewportSize(narrow)
     await settled(page)
-    const again = (await findingsInOverlays(page, 'moderate')) ?? (await findings(page, 'moderate'))
+    const again =
+      (await findingsInOverlays(page, 'moderate', 'look')) ?? (await findings(page, 'moderate', 'look'))
     found.light = [...again, ...(await sidewaysOverflow(page))]
     await page.unrouteAll()
     await page.evaluate(() => localStorage.clear())

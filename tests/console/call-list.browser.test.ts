@@ -33,9 +33,11 @@ afterEach(async () => expect(await tabs.close()).toEqual([]))
 
 describe('the list of calls, in a browser', () => {
   async function openTab(path: string, options: OpenOptions = {}, of = project): Promise<Page> {
+    const address = `/p/${of.id}/${path}`
+    if (of === project) return (await tabs.show(address, { person: set.owner, ...options })).page
     const tab = await tabs.open({ person: set.owner, ...options })
     const following = tab.page.waitForResponse((answer) => answer.url().endsWith('/changes'))
-    await tab.open(`/p/${of.id}/${path}`)
+    await tab.open(address)
     await following
     return tab.page
   }

@@ -65,7 +65,7 @@ describe('the first minutes, in a browser', () => {
 
   test('the list of calls is there after at most 22 requests', async () => {
     const { id: project } = await set.mintProject()
-    const { page, open } = await tabs.open({ person: set.owner })
+    const { page, open } = await tabs.open({ person: set.owner, isFresh: true })
     const paths: string[] = []
     page.on('request', (request) => paths.push(new URL(request.url()).pathname))
     // Once it is open, the list is asked for anew.

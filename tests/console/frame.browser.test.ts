@@ -307,7 +307,7 @@ describe('the frame of all pages, in a browser', () => {
   })
 
   test('a page whose code cannot be loaded says so, and can be tried again', async () => {
-    const tab = await tabs.open({ person: set.owner })
+    const tab = await tabs.open({ person: set.owner, isFresh: true })
     await tab.open(`/p/${project.id}/settings/general`)
     await heading(tab.page, 'General').waitFor()
     await tab.context.setOffline(true)

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { putCalls } from '../calls/put-calls.ts'
-import { findings } from '../support/accessibility.ts'
 import { startConsoleInBrowser } from '../support/console-page.ts'
 import { hear } from '../support/recordings.ts'
 import { until } from '../support/until.ts'
@@ -44,9 +43,7 @@ describe('the overview, in a browser', () => {
     // No first step is left to do.
     expect(ofKeys).toEqual([])
     await card('Calls by agent').getByRole('link', { name: 'agent-8' }).waitFor()
-    // By keyboard, because the mouse would open a tooltip outside the page's landmarks.
     await card('Durations').getByRole('button', { name: 'Show as table' }).press('Enter')
-    expect(await findings(page, 'moderate')).toEqual([])
     await page.getByRole('link', { name: '1m to 2m' }).click()
     await page.getByText('112 calls', { exact: true }).waitFor()
     await page.goBack()

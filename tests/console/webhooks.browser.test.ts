@@ -9,7 +9,7 @@ let aheadMs = 0
 const receiver = await startReceiver()
 const now = () => Date.now() + aheadMs
 const { service, set, project, tabs } = await startConsoleInBrowser({ env: receiverEnv, now })
-const tab = await tabs.open({ person: set.owner })
+const tab = await tabs.show(`/p/${project.id}/settings/webhooks`, { person: set.owner })
 
 describe('webhooks, in a browser', () => {
   afterEach(() => expect(tab.complaints).toEqual([]))
@@ -17,7 +17,7 @@ describe('webhooks, in a browser', () => {
   const put = (id: string, change: object) => project.send('PUT', `/ingest/calls/${id}`, change)
 
   test('a new webhook shows its secret once, and its deliveries', async () => {
-    const { page, open } = tab
+    const { page, follow: open } = tab
     await open(`/p/${project.id}/settings/webhooks`)
     await page.getByRole('button', { name: 'Create webhook' }).first().click()
     const dialog = page.getByRole('dialog')
@@ -130,7 +130,7 @@ describe('webhooks, in a browser', () => {
   })
 
   test('one that is switched off says why, and is switched on with what it missed', async () => {
-    const { page, open } = tab
+    const { page, follow: open } = tab
     receiver.answer = (_, response) => void response.writeHead(500).end()
     const before = receiver.received.length
     await put('b', { status: 'completed' })
@@ -153,7 +153,7 @@ describe('webhooks, in a browser', () => {
   })
 
   test('a secret is rotated and a webhook removed from its menu', async () => {
-    const { page, open } = tab
+    const { page, follow: open } = tab
     await open(`/p/${project.id}/settings/webhooks`)
     await page.getByRole('button', { name: /^Actions for/ }).click()
     await page.getByRole('menuitem', { name: 'Rotate secret' }).click()

@@ -5,10 +5,16 @@ import type { Page } from 'playwright-core'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** The axe-core rules: the default ones and the size of targets, or only those that depend on colours. */
+const ofColors = ['color-contrast', 'link-in-text-block']
+/** What a narrow window changes: sizes, and what it hides of names. */
+const ofWidth = ['target-size', 'scrollable-region-focusable', 'button-name', 'link-name', 'label']
+const only = (...values: string[]) => ({ runOnly: { type: 'rule', values } })
+
+/** The axe-core rules: the default ones and the size of targets, or those that depend on something. */
 const rules = {
   all: { rules: { 'target-size': { enabled: true } } },
-  colors: { runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } },
+  colors: only(...ofColors),
+  look: only(...ofColors, ...ofWidth),
 }
 
 /** Dialogs and menus: the page behind them cannot be reached. */
@@ -27,9 +33,19 @@ export async function findings(
 export async function findingsInOverlays(
   page: Page,
   least: 'moderate' | 'serious',
+  checked: keyof typeof rules,
 ): Promise<string[] | null> {
   const include = JSON.stringify({ include: [[overlays]] })
-  return (await page.locator(overlays).count()) === 0 ? null : await findingsIn(page, include, least, 'all')
+  return (await page.locator(overlays).count()) === 0 ? null : await findingsIn(page, include, least, checked)
+}
+
+/** Whether something on the page keeps its own colours where the system forces others. */
+export async function keepsOwnColors(page: Page): Promise<boolean> {
+  return await page.evaluate(() =>
+    [...document.querySelectorAll('#root *')].some(
+      (element) => getComputedStyle(element).forcedColorAdjust === 'none' && element.checkVisibility(),
+    ),
+  )
 }
 
 async function findingsIn(

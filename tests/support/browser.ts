@@ -34,6 +34,8 @@ export async function openBrowser(): Promise<TestBrowser> {
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
       '--remote-debugging-port=0',
       `--user-data-dir=${profile}`,
+      // Tabs of one person share a process, and what it has compiled.
+      '--process-per-site',
       'about:blank',
     ],
     // It ends by a signal, and then leaves what it keeps in the temporary folder.

@@ -29,6 +29,8 @@ export interface OpenOptions {
   /** American English by default. */
   locale?: string
   timezoneId?: string
+  /** In a browser that has loaded nothing yet, for a test of what it loads. */
+  isFresh?: boolean
 }
 
 export interface ShowOptions extends OpenOptions {
@@ -61,83 +63,155 @@ export async function startInBrowser(
   return { service, tabs: new ConsoleTabs(await openBrowser(), service) }
 }
 
-/** The tabs of a test, each in its own browser context. */
+/** A browser context. Several people use it in turn. */
+interface Visit {
+  context: BrowserContext
+  /** Those of all its tabs. */
+  complaints: string[]
+  /** The cookie of who uses it; null for nobody. */
+  who: string | null
+  /** Its locale and time zone; null for one that is used in one test alone. */
+  place: string | null
+  /** Whether nobody uses it in the test that is running. */
+  isFree: boolean
+  /** The tab that `show` uses. */
+  shared: ConsolePage | null
+  /** Those of the test that is running. */
+  tabs: ConsolePage[]
+  /** Those of earlier tests, with an empty page. */
+  idle: ConsolePage[]
+}
+
+/**
+ * The tabs of a test. A page in a new browser context costs three times as much as one in a tab that has shown one
+ * before, where the browser has compiled its scripts: so tabs are used again by later tests, and by other people. What
+ * they stored is cleared in between.
+ */
 export class ConsoleTabs {
   readonly #opened: TestBrowser
   readonly #service: TestService
-  readonly #tabs: ConsolePage[] = []
-  /** Tabs that later tests use again, by who uses them and where. */
-  readonly #shared = new Map<string, ConsolePage>()
+  readonly #visits = new Set<Visit>()
 
   constructor(opened: TestBrowser, service: TestService) {
     this.#opened = opened
     this.#service = service
   }
 
+  /** Opens an empty tab that no other test or `show` uses meanwhile. */
   async open(options: OpenOptions = {}): Promise<ConsolePage> {
-    const tab = await openConsolePage(this.#opened, this.#service, options)
-    this.#tabs.push(tab)
+    const visit = await this.#visitOf(options)
+    const tab = visit.idle.pop() ?? (await openConsolePage(visit, this.#service))
+    visit.tabs.push(tab)
+    await look(tab.page, options)
     return tab
   }
 
   /** Shows a page in the tab that the person uses in this file, by a link where it can. */
   async show(path: string, { isNew = false, ...options }: ShowOptions = {}): Promise<ConsolePage> {
-    if (isNew) {
+    if (isNew || options.isFresh) {
       const tab = await this.open(options)
       await tab.open(path)
       return tab
     }
-    const { width = 1440, height = 900, colorScheme = 'light', ...who } = options
-    const key = JSON.stringify(who)
-    const tab = this.#shared.get(key) ?? (await openConsolePage(this.#opened, this.#service, who))
-    this.#shared.set(key, tab)
-    await tab.page.setViewportSize({ width, height })
-    await tab.page.emulateMedia({ colorScheme })
-    await tab.follow(path)
-    return tab
+    const visit = await this.#visitOf(options)
+    visit.shared ??= visit.idle.pop() ?? (await openConsolePage(visit, this.#service))
+    await look(visit.shared.page, options)
+    await visit.shared.follow(path)
+    return visit.shared
   }
 
-  /** Closes the tabs but those that `show` uses again. Returns the problems in all. */
+  /** Empties the tabs but the one that `show` uses for the file's first person. Returns the problems in all. */
   async close(): Promise<string[]> {
-    const tabs = this.#tabs.splice(0)
-    for (const { context } of tabs) await context.close()
-    const shared = [...this.#shared.values()]
-    for (const { page } of shared) {
-      await page.unrouteAll()
-      await page.evaluate(() => localStorage.clear())
+    const problems: string[] = []
+    const [first] = this.#visits
+    for (const visit of this.#visits) {
+      problems.push(...visit.complaints.splice(0))
+      if (visit.place === null) {
+        this.#visits.delete(visit)
+        await visit.context.close()
+      } else if (!visit.isFree) await this.#clear(visit, visit === first && visit.who !== null)
     }
-    return [
-      ...tabs.flatMap(({ complaints }) => complaints),
-      ...shared.flatMap(({ complaints }) => complaints.splice(0)),
-    ]
+    return problems
   }
-}
 
-/** Opens a new browser context. The browser reaches no other host, and a request for one is a complaint. */
-async function openConsolePage(
-  { browser }: TestBrowser,
-  service: TestService,
-  { person, width = 1440, height = 900, colorScheme = 'light', ...place }: OpenOptions = {},
-): Promise<ConsolePage> {
-  const context = await browser.newContext({
-    viewport: { width, height },
-    colorScheme,
-    reducedMotion: 'reduce',
-    ...place,
-  })
-  const complaints: string[] = []
-  context.on('request', (request) => {
-    const url = request.url()
-    if (!url.startsWith(`${service.url}/`) && !/^(data|blob):/.test(url)) complaints.push(`asked for ${url}`)
-  })
-  if (person) {
-    const url = `${service.url}/console`
-    const cookies = person.cookie.split('; ').map((pair) => {
+  async #clear(visit: Visit, comesBack: boolean): Promise<void> {
+    if (!comesBack && visit.shared) {
+      visit.tabs.push(visit.shared)
+      visit.shared = null
+    }
+    visit.isFree = !comesBack
+    await visit.context.setOffline(false)
+    for (const tab of visit.tabs.splice(0)) {
+      const { page } = tab
+      if (page.isClosed()) continue
+      await page.unrouteAll()
+      await page.emulateMedia({ media: null })
+      await page.goto(`${this.#service.url}/health`)
+      await page.evaluate(() => sessionStorage.clear())
+      visit.idle.push(tab)
+    }
+    await visit.shared?.page.unrouteAll()
+    await (visit.shared ?? visit.idle[0])?.page.evaluate(() => localStorage.clear())
+    await this.#signIn(visit)
+  }
+
+  async #visitOf({ person, isFresh = false, locale, timezoneId }: OpenOptions): Promise<Visit> {
+    const who = person?.cookie ?? null
+    const options = { ...(locale && { locale }), ...(timezoneId && { timezoneId }) }
+    const place = isFresh ? null : JSON.stringify(options)
+    const there = [...this.#visits].filter((visit) => place !== null && visit.place === place)
+    const own = there.find((visit) => who !== null && visit.who === who)
+    const visit = own ?? there.find(({ isFree }) => isFree) ?? (await this.#begin(options, place))
+    visit.isFree = false
+    if (!own) {
+      visit.who = who
+      await this.#signIn(visit)
+    }
+    return visit
+  }
+
+  async #signIn({ context, who }: Visit): Promise<void> {
+    await context.clearCookies()
+    const cookies = (who?.split('; ') ?? []).map((pair) => {
       const at = pair.indexOf('=')
-      return { name: pair.slice(0, at), value: pair.slice(at + 1), url }
+      return { name: pair.slice(0, at), value: pair.slice(at + 1), url: `${this.#service.url}/console` }
     })
     await context.addCookies(cookies)
   }
+
+  /** A browser context that reaches no other host: a request for one is a complaint. */
+  async #begin(options: Pick<OpenOptions, 'locale' | 'timezoneId'>, place: string | null): Promise<Visit> {
+    const context = await this.#opened.browser.newContext({ reducedMotion: 'reduce', ...options })
+    const complaints: string[] = []
+    context.on('request', (request) => {
+      const url = request.url()
+      if (url.startsWith(`${this.#service.url}/`) || /^(data|blob):/.test(url)) return
+      complaints.push(`asked for ${url}`)
+    })
+    const visit: Visit = {
+      context,
+      complaints,
+      who: null,
+      place,
+      isFree: false,
+      shared: null,
+      tabs: [],
+      idle: [],
+    }
+    this.#visits.add(visit)
+    return visit
+  }
+}
+
+async function look(
+  page: Page,
+  { width = 1440, height = 900, colorScheme = 'light' }: OpenOptions,
+): Promise<void> {
+  await page.setViewportSize({ width, height })
+  await page.emulateMedia({ colorScheme })
+}
+
+async function openConsolePage({ context, complaints }: Visit, service: TestService): Promise<ConsolePage> {
   const page = await context.newPage()
   page.on('console', (message) => {
     // The browser reports every error answer, also those that a test expects.

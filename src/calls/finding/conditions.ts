@@ -121,7 +121,7 @@ function areAmong(choices: readonly string[], values: readonly string[]): boolea
 }
 
 function oneOf(choices: readonly string[]): string {
-  return `must be ${choices.join(' or ')}${choices.includes(noValue) ? ', which finds null' : ''}`
+  return `must be ${choices.join(' or ')}${choices.includes(noValue) ? ', which finds what is not known' : ''}`
 }
 
 const unlabelled = sql`coalesce(calls.review ->> '$.labels', '[]') = '[]'`

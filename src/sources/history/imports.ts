@@ -253,7 +253,9 @@ export class SourceImports {
       while (await importer.page(await sources.open(id))) signal.throwIfAborted()
       // A call that never ends is not waited for any longer than a day.
       const from = Math.max(Math.min(startedAt, importer.oldestLiveAt), startedAt - dayMs)
-      await noted({ lastAt: startedAt, from, reason: null })
+      const [sample] = importer.progress.samples
+      const reason = sample ? `Some calls cannot be read: ${sample.field} ${sample.message}.` : null
+      await noted({ lastAt: startedAt, from, reason })
     } catch (error) {
       if (signal.aborted || isGone(error)) return
       const { message, waitMs } = problemOf(error)

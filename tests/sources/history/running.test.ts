@@ -394,6 +394,13 @@ describe('a source that is polled', () => {
     expect(fake.requests).toHaveLength(sent)
     await lookAgain(12 * 60_000)
     await until(async () => (await pollOf())?.reason === null)
+    const [one] = fake.calls
+    if (one) one.as = { start_timestamp: 'yesterday' }
+    await lookAgain(14 * 60_000)
+    await until(
+      async () =>
+        (await pollOf())?.reason === 'Some calls cannot be read: call.start_timestamp must be a time.',
+    )
   })
 
   test.each(['30s', '0m', '25h', '1441m', '5'])('refuses to poll every %s', async (poll) => {

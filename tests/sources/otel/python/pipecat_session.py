@@ -123,7 +123,8 @@ async def main() -> None:
 
     def create_worker(pipeline, **more):
         attributes = {"callbook.caller_number": "+15550100001", "callbook.direction": "inbound"}
-        workers.append(PipelineWorkerOf(pipeline, **more, enable_tracing=True, conversation_id="by-spans",
+        workers.append(PipelineWorkerOf(pipeline, **more, enable_tracing=True,
+                                        conversation_id=os.environ.get("CALL_ID", "by-spans"),
                                         additional_span_attributes=attributes))
         return workers[0]
 
