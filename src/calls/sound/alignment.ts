@@ -31,8 +31,9 @@ const likenessMin = 0.4
 /** A speaker who goes on after a longer pause begins a turn again. */
 const pauseSeconds = 1
 
-/** How much more is silent than was heard, at each end, in seconds. */
-const mutedMargin = 0.5
+/** How much more is silent than was heard, in seconds: the end of a sentence is softer, and echo may hide it. */
+const mutedBefore = 0.5
+const mutedAfter = 1
 /** A turn of which nothing is heard lasts no longer. */
 const unheardSeconds = 10
 
@@ -120,7 +121,12 @@ export function spanOfTurn(
   const [first, last] = [spoken[0], spoken.at(-1)]
   // Nothing is heard: its time itself.
   if (!first || !last) return [Math.max(0, at - tolerance), Math.min(until, at + unheardSeconds) + tolerance]
-  return [Math.max(0, Math.min(first[0], at) - mutedMargin), last[1] + mutedMargin]
+  // Who was interrupted may go on.
+  const end = own.reduce(
+    (sum, [from, to]) => (from > last[0] && from <= sum + pauseSeconds ? to : sum),
+    last[1],
+  )
+  return [Math.max(0, Math.min(first[0], at) - mutedBefore), end + mutedAfter]
 }
 
 /**
