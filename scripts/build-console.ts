@@ -40,19 +40,19 @@ export const firstLoadBytesMax = {
 const coreModules = [
   /@mantine\/(hooks\/(?!esm\/use-(drag|long-press|local-storage))|core\/(esm\/core|.*\/(Anchor|Group|InputBase|ScrollArea\/utils|Skeleton|Stack|Text|TextInput|Title))\/)/,
   /@tanstack\/react-(query|router)\/.*\/use(Mutation|Location)/,
-  /ui\/(components\/(action|code|field-|figures|mono|problem|use-focus)|shell\/sign-out)/,
+  /ui\/(components\/(action|acts|code|field-|figures|mono|problem|use-focus)|shell\/sign-out)/,
 ]
 
 /** What most pages of a project need, and their frame. */
 const shellModules = [
   /@tanstack\/(query-core|react-query|react-router)\/(?!.*(queriesObserver|useQueries|useBlocker))|@tabler\/icons-react/,
   // The others are loaded on demand, or need overlays.
-  /ui\/components\/(?!api-form|calendar|choice|confirm|day-field|dialog-host|hints|json-tree|notices|page\.|shown|table)/,
-  /ui\/shell\/(?!.*-(again|dialog|drawer|form|menu)\.tsx?$)/,
+  /ui\/components\/(?!api-form|calendar|choice|confirm|day-field|dialog-host|json-tree|notices|page\.|shown|table)/,
+  /ui\/shell\/(?!.*-(again|commands|dialog|drawer|form|menu)\.tsx?$)/,
   // Names of classes and of platforms: a small file that most pages share would be joined with one that few need.
   /ui\/components\/.*\.module\.css$|sources\/catalog/,
-  // The links to a new alert, on the list of calls and on the overview.
-  /ui\/views\/alerts\/alert-link/,
+  // The links to a new alert, on the list of calls and on the overview, and to a call, in the palette and on its page.
+  /ui\/views\/(alerts\/alert-link|calls\/call-links)/,
 ]
 
 /**
@@ -67,8 +67,10 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'overlays', test: /@mantine\/core\/.*\/(Drawer|Menu|Modal|Popover|Tooltip)\// },
   {
     name: 'fields',
-    test: /@mantine\/(form|core\/.*\/(Checkbox|MultiSelect|NumberInput|Radio|Select|Switch|TagsInput|Textarea))\//,
+    test: /@mantine\/core\/.*\/(Checkbox|MultiSelect|NumberInput|Radio|Select|Switch|TagsInput|Textarea)\//,
   },
+  // Of the sign-in and of pages with a form, which the calls load later.
+  { name: 'forms', test: /ui\/components\/api-form/ },
   // Needs overlays and fields, which the sign-in page must not load.
   { name: 'secrets', test: /ui\/components\/shown-once/ },
   // The same, of views and of charts.
@@ -76,7 +78,7 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   // Neither the overview nor the calls need them.
   {
     name: 'lists',
-    test: /@mantine\/core\/.*\/(SegmentedControl|Tabs)\/|ui\/components\/(api-form|page|table)\.tsx/,
+    test: /@mantine\/core\/.*\/(SegmentedControl|Tabs)\/|ui\/components\/(page|table)\.tsx/,
   },
   // Of the list without calls, which must not load forms.
   { name: 'first-call', test: /ui\/views\/(calls\/no-calls|first-steps\/first-call|settings\/keys)\.tsx?$/ },
@@ -93,7 +95,7 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   // What the overview, the list of calls and the call's page have in common, and some of it other lists and privacy, too.
   {
     name: 'calls',
-    test: /ui\/views\/(calls\/(call-filters|call-line|columns|date-ranges|evaluation|filter-(fields|forms|labels)|pill|review-queries|use-keys)|callers\/(caller-link|use-open-caller)|analysis\/analysis-queries)\.tsx?$/,
+    test: /ui\/views\/(calls\/(call-filters|call-line|columns|date-ranges|evaluation|filter-(fields|forms|labels)|pill)|callers\/(caller-link|use-open-caller)|analysis\/analysis-queries)\.tsx?$/,
   },
   // Of the overview, of a chart's page and of alerts; what chooses a chart needs fields.
   {

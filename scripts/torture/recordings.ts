@@ -3,13 +3,19 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { CallDetails } from '../../src/calls/schemas.ts'
+import { toWav } from '../bench/spoken-calls.ts'
+import { ask } from '../requests.ts'
 import { Chance } from './chance.ts'
-import { reading } from './database.ts'
+import { reading, untilNone } from './database.ts'
 import { startCommand, startVictim, untilReady } from './victim.ts'
 
 const workers = 4
 const idsOfWorker = 4
-const bytesMax = 1_500_000
+/** Each of another length, by which it is told what was measured. */
+const recordingsMade = 8
+const samplesPerSecond = 8_000
+const measuredWithinMs = 60_000
 const partBytes = 40_000
 
 /** What a call's recording may be: digests, or null for none. More than one while a request is under way. */
@@ -19,32 +25,40 @@ export interface RecordingKills {
   kills: number
   kept: number
   deleted: number
+  /** How many recordings there are at the end, each of which was measured. */
+  measured: number
   violations: string[]
 }
 
 /**
- * Kills the service while recordings arrive, are replaced and are deleted. After each start, each recording is the old or
- * the new one, and no file is left that no row names.
+ * Kills the service while recordings arrive, are measured, are replaced and are deleted. After each start, each recording
+ * is the old or the new one, and no file is left that no row names. In the end each is measured, as what it is.
  */
 export async function killRecordings(kills: number, seed: number): Promise<RecordingKills> {
   const chance = new Chance(seed)
   const folder = mkdtempSync(join(tmpdir(), 'callbook-recordings-'))
   const dataDir = join(folder, 'data')
   const state = new Map<string, Possible>()
-  const report: RecordingKills = { kills: 0, kept: 0, deleted: 0, violations: [] }
+  const report: RecordingKills = { kills: 0, kept: 0, deleted: 0, measured: 0, violations: [] }
   let victim = startVictim(dataDir)
   let url = (await victim.address) ?? ''
   const key = /API key +(\S+)/.exec(victim.printed())?.[1] ?? ''
   const args = ['key', 'create', '--project', 'default', '--name', 'i', '--kind', 'ingest', '--json']
   const ingestKey = String(JSON.parse((await startCommand(dataDir, args).done).out).key)
+  const made = Array.from({ length: recordingsMade }, (_, n) => madeRecording(n + 2))
+  for (let n = 0; n < workers * idsOfWorker; n++) {
+    const path = `/ingest/calls/call-${Math.floor(n / idsOfWorker)}-${(n % idsOfWorker) + 1}`
+    await ask(url, { method: 'PUT', path, key: ingestKey, body: { status: 'completed' } })
+  }
   while (report.kills < kills && report.violations.length === 0) {
     let isStopped = false
     const sendOne = async (worker: number) => {
       const id = `call-${worker}-${chance.between(1, idsOfWorker)}`
       const before = state.get(id) ?? new Set([null])
       const isDeletion = chance.happens(0.3)
-      const body = isDeletion ? null : madeRecording(chance)
-      const after = body ? createHash('sha256').update(body).digest('hex') : null
+      const recording = isDeletion ? null : chance.oneOf(made)
+      const body = recording?.body
+      const after = recording?.digest ?? null
       state.set(id, new Set([...before, after]))
       const answer = body
         ? await fetch(`${url}/ingest/calls/${id}/recording`, {
@@ -67,7 +81,8 @@ export async function killRecordings(kills: number, seed: number): Promise<Recor
     const working = Array.from({ length: workers }, async (_, worker) => {
       while (!isStopped) await sendOne(worker).catch(() => undefined)
     })
-    await sleep(chance.between(50, 900))
+    do await sleep(chance.between(50, 900))
+    while (report.kept === 0)
     isStopped = true
     await victim.kill()
     report.kills++
@@ -90,6 +105,16 @@ export async function killRecordings(kills: number, seed: number): Promise<Recor
     const stray = await strayFiles(dataDir)
     if (stray.length > 0) report.violations.push(`files that no row names: ${stray.join(', ')}`)
   }
+  const left = await untilNone(dataDir, 'recordings where sound_due is not null', measuredWithinMs)
+  if (left > 0) report.violations.push(`${left} recordings were never measured`)
+  for (const [id, [digest]] of state) {
+    const recording = made.find((one) => one.digest === digest)
+    if (!recording) continue
+    const { sound } = await ask<CallDetails>(url, { path: `/v1/calls/${id}/details`, key })
+    report.measured++
+    if (Math.abs((sound.agentSeconds ?? 0) - recording.seconds) > 0.1)
+      report.violations.push(`${id} is measured as another recording: ${JSON.stringify(sound)}`)
+  }
   await victim.kill()
   if (report.violations.length === 0) rmSync(folder, { recursive: true, force: true })
   return report
@@ -111,10 +136,16 @@ async function strayFiles(dataDir: string): Promise<string[]> {
   ]
 }
 
-function madeRecording(chance: Chance): Uint8Array {
-  const bytes = new Uint8Array(chance.between(100, bytesMax)).fill(chance.between(0, 255))
-  bytes.set(new TextEncoder().encode(`RIFF    WAVE${chance.marker()}`))
-  return bytes
+/** The agent alone speaks, louder and less loud. */
+function madeRecording(seconds: number) {
+  const length = Math.round((seconds + 1) * samplesPerSecond)
+  const agent = new Float32Array(length).map((_, at) => {
+    const time = at / samplesPerSecond - 0.5
+    const level = time < 0 || time >= seconds ? 0 : 0.2 + 0.3 * Math.abs(Math.sin(time * 20))
+    return level * (2 * Math.random() - 1)
+  })
+  const body = toWav([new Float32Array(length), agent], samplesPerSecond)
+  return { body, seconds, digest: createHash('sha256').update(body).digest('hex') }
 }
 
 /** So that a kill comes at any byte of it. */

@@ -135,7 +135,7 @@ describe('the overview, in a browser', () => {
     await open(`/p/${project.id}/overview?date=yesterday`)
     const hours = page.getByRole('list', { name: 'Calls', exact: true }).getByRole('link')
     await until(async () => [23, 24, 25].includes(await hours.count()))
-    await page.getByRole('link', { name: 'Open the chart Calls' }).click()
+    await page.getByRole('link', { name: 'Open the chart Calls', exact: true }).click()
     await page.getByRole('heading', { name: 'Calls by hour and evaluation', level: 1 }).waitFor()
     expect(new URL(page.url()).searchParams.get('date')).toBe('yesterday')
     await page.goBack()

@@ -93,8 +93,8 @@ export function read<At extends Readable>(at: At, query?: QueryOf<At>) {
 }
 
 /** The data of a successful answer. @throws ApiProblem for any other answer, or none */
-export async function unwrap<Answer>(asked: Promise<Answered<Answer>>): Promise<Answer> {
-  const { data, error, response } = await asked
+export async function unwrap<Answer>(request: Promise<Answered<Answer>>): Promise<Answer> {
+  const { data, error, response } = await request
   if (error) throw toProblem(error, response)
   // Without an error, null is what the route answered.
   return data as Answer

@@ -16,7 +16,7 @@ const isLong = kills > 3
 describe.skipIf(ofFilesOnly)('a service that is killed while it imports', () => {
   // With windows of time, of which there are ninety, and with a cursor.
   test.each([
-    ['vapi', isLong ? 400 : 120, isLong ? 2 : 20],
+    ['vapi', isLong ? 400 : 120, isLong ? 1 : 20],
     ['retell', isLong ? 1_000 : 120, isLong ? 50 : 40],
   ] as const)('ends with exactly what %s has', async (name, count, rate) => {
     const dataDir = join(freshFolder(), 'data')

@@ -8,6 +8,8 @@ interface ActionFormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
   isPending: boolean
   /** Makes the button red. */
   isDanger?: boolean
+  /** Makes the button as wide as the form. */
+  isWide?: boolean
   onSubmit: () => void
   /** Shows a Cancel button. */
   onCancel?: (() => void) | undefined
@@ -20,6 +22,7 @@ export function ActionForm({
   isReady = true,
   isPending,
   isDanger = false,
+  isWide = false,
   onSubmit,
   onCancel,
   cancelLabel = 'Cancel',
@@ -39,7 +42,13 @@ export function ActionForm({
             {cancelLabel}
           </Button>
         )}
-        <Button type="submit" {...(isDanger ? { color: 'red' } : {})} disabled={!isReady} loading={isPending}>
+        <Button
+          type="submit"
+          {...(isDanger && { color: 'red' })}
+          disabled={!isReady}
+          loading={isPending}
+          fullWidth={isWide}
+        >
           {label}
         </Button>
       </Group>

@@ -1,4 +1,4 @@
-import { type ComponentProps, useEffect, useRef, useState } from 'react'
+import { type ComponentProps, type RefObject, useEffect, useRef, useState } from 'react'
 import { ActionForm } from './action-form.tsx'
 import { type Act, useAct } from './acts.ts'
 import { fieldErrors } from './field-errors.ts'
@@ -14,6 +14,8 @@ export interface FieldProps<Value> {
 interface ApiFormOptions<Values, Output, Body> extends Act<Body, Output> {
   /** What the fields have at first. */
   first: Values
+  /** What they have instead, such as a draft. */
+  draft?: Values | undefined
   /** What is sent of them; they themselves by default. */
   body?: (values: Values) => Body
   /** The fields that must not be blank. */
@@ -27,18 +29,19 @@ interface ApiFormOptions<Values, Output, Body> extends Act<Body, Output> {
 /** The state of a form that is one request. */
 export function useApiForm<Values extends object, Output, Body = Values>({
   first,
+  draft = first,
   body = (values) => values as unknown as Body,
   needs = [],
   isReady = () => true,
   isEdit = false,
   ...act
 }: ApiFormOptions<Values, Output, Body>) {
-  const [values, setValues] = useState(first)
-  const { mutate, isPending, error } = useAct<Body, Output>({
+  const [values, setValues] = useState(draft)
+  const { mutate, reset, isPending, error } = useAct<Body, Output>({
     ...act,
-    done: (output, sent) => {
+    done: async (output, sent) => {
+      await act.done?.(output, sent)
       if (!isEdit) setValues(first)
-      return act.done?.(output, sent)
     },
   })
   const faults = fieldErrors(error)
@@ -56,11 +59,15 @@ export function useApiForm<Values extends object, Output, Body = Values>({
       isReady: isChanged && needs.every((name) => !isBlank(values[name])) && isReady(values),
       isPending,
       error,
-      submit: () => mutate(body(values)),
+      submit: (changed?: Partial<Values>) => mutate(body({ ...values, ...changed })),
       isSaid: () => Object.keys(faults).some((name) => shown.has(name)),
     },
     values,
     set,
+    reset: () => {
+      setValues(first)
+      reset()
+    },
     input,
     /** What an input needs; `fault` is what the API calls it, if something else. */
     field: <Name extends keyof Values & string>(name: Name, fault: string = name) => {
@@ -77,16 +84,13 @@ interface ApiFormProps extends Omit<ComponentProps<typeof ActionForm>, 'form' | 
 /** A form above its button. A fault is said at its field, which gets the focus, or else below. */
 export function ApiForm({ form, isReady = true, children, ...props }: ApiFormProps) {
   const { state } = form
-  const element = useRef<HTMLFormElement>(null)
-  useEffect(() => {
-    if (state.error) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
-  }, [state.error])
+  const element = useFaultFocus(state.error)
   return (
     <ActionForm
       ref={element}
       isReady={isReady && state.isReady}
       isPending={state.isPending}
-      onSubmit={state.submit}
+      onSubmit={() => state.submit()}
       autoComplete="off"
       noValidate
       {...props}
@@ -95,6 +99,17 @@ export function ApiForm({ form, isReady = true, children, ...props }: ApiFormPro
       {state.error && !state.isSaid() && <Problem error={state.error} />}
     </ActionForm>
   )
+}
+
+/** A form whose first field at fault takes the focus. */
+export function useFaultFocus(error: unknown): RefObject<HTMLFormElement | null> {
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    // The library marks the input of a password in its own way.
+    const atFault = '[aria-invalid="true"], input[data-invalid]'
+    if (error) form.current?.querySelector<HTMLElement>(atFault)?.focus()
+  }, [error])
+  return form
 }
 
 function isBlank(value: unknown): boolean {

@@ -20,8 +20,8 @@ const weekStart = firstDayOfWeek()
 // A day as the calendar writes it: `2026-01-31`, without a time zone.
 const named = (shape: Intl.DateTimeFormatOptions) => (date: string | Date) =>
   dayLabel(String(date).slice(0, 10), {}, shape)
-/** How a calendar looks where the reader lives: the names, and the day on which weeks begin. */
-const looks = {
+/** What calendars have where the reader lives: the names, and the day on which weeks begin. */
+const regional = {
   size: 'sm' as const,
   weekendDays: [],
   hideOutsideDates: true,
@@ -68,7 +68,7 @@ export default function Calendar({ days, today, of, onChoose }: CalendarProps) {
     'data-autofocus': day === start || undefined,
     'aria-label': dayLabel(day, {}, { dateStyle: 'full' }),
   })
-  const shared = { ...looks, ...limits, getDayProps, date: month, onDateChange: setMonth }
+  const shared = { ...regional, ...limits, getDayProps, date: month, onDateChange: setMonth }
   return (
     <div ref={frame} onKeyDownCapture={onKey}>
       {of === 'one' ? (

@@ -1,12 +1,12 @@
-import { Modal, TextInput } from '@mantine/core'
+import { Modal, Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { ActionForm } from './action-form.tsx'
 import type { AnyDialog, Dialog } from './dialog.ts'
-import classes from './dialog-host.module.css'
 import { Problem } from './problem.tsx'
 
 const widthPx = 440
+const selectable = { userSelect: 'all' } as const
 
 interface DialogHostProps {
   dialog: AnyDialog | null
@@ -66,7 +66,11 @@ function Confirmation({
         <TextInput
           label={
             <>
-              Type <span className={`cb-mono ${classes.word}`}>{word}</span> to confirm
+              Type{' '}
+              <Text span px={4} bdrs="xs" bg="var(--cb-neutral-soft)" className="cb-mono" style={selectable}>
+                {word}
+              </Text>{' '}
+              to confirm
             </>
           }
           value={typed}

@@ -1,3 +1,4 @@
+import { Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import classes from './empty.module.css'
 
@@ -15,15 +16,19 @@ interface EmptyProps {
 /** Takes the place of missing content and says how to get some. */
 export function Empty({ icon, title, isPage = false, children, action }: EmptyProps) {
   return (
-    <div className={classes.empty}>
+    <Stack align="center" gap="xs" px="md" py={64} ta="center" className={classes.empty}>
       {icon && (
         <div className={classes.icon} aria-hidden>
           {icon}
         </div>
       )}
       {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
-      {children && <div className={classes.text}>{children}</div>}
+      {children && (
+        <Text component="div" c="dimmed" maw={520} mb="xs" style={{ textWrap: 'balance' }}>
+          {children}
+        </Text>
+      )}
       {action}
-    </div>
+    </Stack>
   )
 }

@@ -8,8 +8,3 @@ export function fieldErrors(error: unknown): Record<string, string> {
     error.fields.map(({ field, message }) => [field.split('.').at(-1) ?? field, sentenceOf(field, message)]),
   )
 }
-
-/** Whether one of these fields shows the error, so that nothing else needs to. */
-export function isAboutFields(error: unknown, names: readonly string[]): boolean {
-  return Object.keys(fieldErrors(error)).some((name) => names.includes(name))
-}

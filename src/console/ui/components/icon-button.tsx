@@ -1,5 +1,6 @@
 import { ActionIcon } from '@mantine/core'
 import type { Icon } from '@tabler/icons-react'
+import type { MouseEvent } from 'react'
 
 interface IconButtonProps {
   icon: Icon
@@ -10,9 +11,12 @@ interface IconButtonProps {
   size?: number
   color?: string
   isDisabled?: boolean
+  /** Whether it does nothing now, but keeps the focus. */
+  isOff?: boolean
   /** For a switch: whether it is on. */
   isPressed?: boolean
-  onClick: () => void
+  onClick: (event: MouseEvent<HTMLButtonElement>) => void
+  'data-remove'?: boolean
 }
 
 /** A button with an icon alone. */
@@ -23,8 +27,9 @@ export function IconButton({
   size = 28,
   color = 'gray',
   isDisabled = false,
+  isOff = false,
   isPressed,
-  onClick,
+  ...button
 }: IconButtonProps) {
   return (
     <ActionIcon
@@ -34,8 +39,10 @@ export function IconButton({
       size={size}
       aria-label={label}
       aria-pressed={isPressed}
+      aria-disabled={isOff || undefined}
+      data-disabled={isOff || undefined}
       disabled={isDisabled}
-      onClick={onClick}
+      {...button}
     >
       <Drawn size={16} />
     </ActionIcon>

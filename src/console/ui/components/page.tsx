@@ -1,4 +1,4 @@
-import { Skeleton } from '@mantine/core'
+import { Skeleton, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ComponentProps, ReactNode } from 'react'
 import classes from './page.module.css'
@@ -17,18 +17,48 @@ export function Page({ children, ...header }: ComponentProps<typeof PageHeader> 
 
 interface SectionProps {
   title: string
+  /** On the right of the title. */
+  aside?: ReactNode
   description?: ReactNode
   children: ReactNode
 }
 
 /** A part of a page below a title of its own. */
-export function Section({ title, description, children }: SectionProps) {
+export function Section({ title, aside, description, children }: SectionProps) {
   return (
     <section className={classes.section}>
-      <h2>{title}</h2>
+      <header>
+        <h2>{title}</h2>
+        {aside}
+      </header>
       {description && <p className="cb-dimmed">{description}</p>}
       {children}
     </section>
+  )
+}
+
+interface LabelledProps {
+  label: string
+  hint?: ReactNode
+  /** The id of the label. */
+  id?: string
+  children: ReactNode
+}
+
+/** What is no field, below a label as fields have it. */
+export function Labelled({ label, hint, id, children }: LabelledProps) {
+  return (
+    <div>
+      <Text fw={500} mb={4} id={id}>
+        {label}
+      </Text>
+      {hint && (
+        <Text size="xs" c="dimmed" mb="xs">
+          {hint}
+        </Text>
+      )}
+      {children}
+    </div>
   )
 }
 
@@ -54,10 +84,17 @@ export function Loaded<Data>({
   return <Problem error={error} title={`${what} could not be loaded`} onRetry={() => void refetch()} />
 }
 
-/** Names, and what they stand for; without a value for one, it is left out. Wide ones stand side by side. */
-export function Facts({ of, isWide = false }: { of: Record<string, ReactNode>; isWide?: boolean }) {
+interface FactsProps {
+  of: Record<string, ReactNode>
+  /** Whether they stand side by side, in columns or each below its name. */
+  isWide?: boolean
+  isRow?: boolean
+}
+
+/** Names, and what they stand for; without a value for one, it is left out. */
+export function Facts({ of, isWide = false, isRow = false }: FactsProps) {
   return (
-    <dl className={classes.facts} data-wide={isWide || undefined}>
+    <dl className={classes.facts} data-wide={isWide || undefined} data-row={isRow || undefined}>
       {Object.entries(of).map(
         ([name, value]) =>
           value && (

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
@@ -25,18 +25,18 @@ export function Problem({ error, title, onRetry }: ProblemProps) {
   const { data: hasEnded } = useQuery(sessionEndedQuery)
   // On a project's page it was read under the dialog to sign in again.
   const isOver = project !== undefined && hasEnded === false
-  const { detail, requestId, heading } = tellingOf(error, isOver)
+  const { detail, requestId, heading } = describe(error, isOver)
   return (
     <div className={classes.problem} role="alert">
-      <IconAlertTriangle size={16} className={classes.icon} aria-hidden />
+      <IconAlertTriangle size={16} aria-hidden />
       <div className={classes.text}>
         <strong>{title ?? heading}</strong>
-        {!isSaidBy(title ?? heading, detail) && <p>{detail}</p>}
+        {!repeats(title ?? heading, detail) && <p>{detail}</p>}
         {requestId && (
-          <p className={classes.request}>
+          <Group gap={4} mt={4} wrap="nowrap" fz="xs">
             Request <Mono truncate>{requestId}</Mono>
             <CopyButton value={requestId} label="Copy request ID" />
-          </p>
+          </Group>
         )}
       </div>
       {onRetry && (
@@ -48,11 +48,11 @@ export function Problem({ error, title, onRetry }: ProblemProps) {
   )
 }
 
-function isSaidBy(heading: string, detail: string): boolean {
+function repeats(heading: string, detail: string): boolean {
   return detail.replace(/\.$/, '') === heading
 }
 
-function tellingOf(error: unknown, isSignedInAgain: boolean) {
+function describe(error: unknown, isSignedInAgain: boolean) {
   if (error instanceof ApiProblem && error.code === 'not_signed_in' && isSignedInAgain)
     return {
       heading: 'Your session had ended',

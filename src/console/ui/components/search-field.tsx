@@ -19,17 +19,17 @@ interface SearchFieldProps {
  */
 export function SearchField({ label, text, onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(text)
-  const asked = useRef(text)
+  const lastSearch = useRef(text)
   useEffect(() => {
-    if (text === asked.current) return
-    asked.current = text
+    if (text === lastSearch.current) return
+    lastSearch.current = text
     setTyped(text)
   }, [text])
   const search = useEffectEvent(onSearch)
   useEffect(() => {
-    if (typed.trim() === asked.current) return
+    if (typed.trim() === lastSearch.current) return
     const timer = setTimeout(() => {
-      asked.current = typed.trim()
+      lastSearch.current = typed.trim()
       search(typed.trim())
     }, typingPauseMs)
     return () => clearTimeout(timer)

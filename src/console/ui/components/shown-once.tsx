@@ -1,10 +1,9 @@
-import { Button, Group, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useBlocker } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { CopyButton } from './copy-button.tsx'
 import { useShow } from './dialogs.tsx'
-import classes from './shown-once.module.css'
 import { useFocus } from './use-focus.ts'
 import { Warning } from './warning.tsx'
 
@@ -32,8 +31,9 @@ export function ShownOnce({ what, text, warning, before, children, onStored }: S
     <div className="cb-stack">
       <Warning icon={<IconAlertTriangle size={16} aria-hidden />}>{warning}</Warning>
       {before}
-      <div className={classes.secretField}>
+      <Stack align="flex-start" gap="xs">
         <Textarea
+          w="100%"
           ref={field}
           label={what === 'key' ? 'Key' : 'Secret'}
           value={text}
@@ -44,7 +44,7 @@ export function ShownOnce({ what, text, warning, before, children, onStored }: S
           onFocus={(event) => event.currentTarget.select()}
         />
         <CopyButton value={text} label={`Copy ${what}`} withText />
-      </div>
+      </Stack>
       {children}
       <Button onClick={onStored}>I have stored it</Button>
     </div>
@@ -68,8 +68,9 @@ function MadeLink({ link, says, onDone }: { link: string; says: ReactNode; onDon
   return (
     <div className="cb-stack">
       <p>{says}</p>
-      <div className={classes.secretField}>
+      <Stack align="flex-start" gap="xs">
         <TextInput
+          w="100%"
           ref={field}
           label="Link"
           value={link}
@@ -78,7 +79,7 @@ function MadeLink({ link, says, onDone }: { link: string; says: ReactNode; onDon
           onFocus={(event) => event.currentTarget.select()}
         />
         <CopyButton value={link} label="Copy link" withText />
-      </div>
+      </Stack>
       <Group justify="flex-end">
         <Button onClick={onDone}>Done</Button>
       </Group>

@@ -2,6 +2,7 @@ const from = '/p/$project'
 
 /** Addresses within the project that is open, for links: `<PageLink {...to.key(id)}>`. */
 export const to = {
+  chart: { from, to: '/p/$project/overview/chart' },
   calls: { from, to: '/p/$project/calls' },
   call: (call: string) => ({ from, to: '/p/$project/calls/$call', params: { call } }) as const,
   caller: (caller: string) => ({ from, to: '/p/$project/callers/$caller', params: { caller } }) as const,

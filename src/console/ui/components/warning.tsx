@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import classes from './warning.module.css'
+import classes from './problem.module.css'
 
 interface WarningProps {
   icon?: ReactNode

@@ -39,34 +39,63 @@ export interface CommandGroup {
   commands: Command[]
 }
 
-/** What the project has under these letters: calls, knowledge, views and people. What fails is left out. */
+/**
+ * What the project has under these letters: calls, as the search box of the list reads them, knowledge, views and, for
+ * owners, people. What fails is left out.
+ */
 export function useFoundCommands(typed: string): CommandGroup[] {
   const [query] = useDebouncedValue(typed, typingPauseMs)
-  const isOn = query.length >= lettersMin
-  return [useCalls(query, isOn), useItems(query, isOn), useViews(query, isOn), usePeople(query, isOn)]
-}
-
-/** By the words of a call, its number or its id, as the search box of the list reads them. */
-function useCalls(query: string, isOn: boolean): CommandGroup {
-  const { of } = useProject()
+  const { of, role } = useProject()
   const navigate = useNavigate()
   const dates = useDates()
-  const { data } = useQuery({
-    ...read(of.calls, { text: query, limit: callsMax }),
-    enabled: isOn,
-    placeholderData: keepPreviousData,
-  })
-  const rows = isOn ? (data?.data ?? []) : []
-  return {
-    title: 'Calls',
-    commands: rows.map((row) => ({
-      id: `call-${row.id}`,
-      label: <CallLabel row={row} />,
-      icon: <IconPhone size={iconSize} />,
-      keys: dates.moment(row.createdAt),
-      run: () => void navigate(to.call(row.id)),
-    })),
-  }
+  const enabled = query.length >= lettersMin
+  const found = { enabled, placeholderData: keepPreviousData }
+  const { data: calls } = useQuery({ ...read(of.calls, { text: query, limit: callsMax }), ...found })
+  const { data: items } = useQuery({ ...read(of.knowledge, { name: query, limit: itemsMax }), ...found })
+  const { data: views } = useQuery({ ...read(of.views), enabled })
+  const { data: people } = useQuery({ ...read(of.people), enabled: enabled && role === 'owner' })
+  if (!enabled) return []
+  const callCommands = calls?.data.map((row) => ({
+    id: `call-${row.id}`,
+    label: <CallLabel row={row} />,
+    icon: <IconPhone size={iconSize} />,
+    keys: dates.moment(row.createdAt),
+    run: () => navigate(to.call(row.id)),
+  }))
+  const itemCommands = items?.data.map(({ id, name }) => ({
+    id: `item-${id}`,
+    label: <bdi>{name}</bdi>,
+    icon: <IconBook2 size={iconSize} />,
+    run: () => navigate(to.item(id)),
+  }))
+  const viewCommands = views?.data.map(({ id, name, page, query: kept }) => ({
+    id: `view-${id}`,
+    label: <bdi>{name}</bdi>,
+    words: name,
+    icon: <IconBookmark size={iconSize} />,
+    run: () =>
+      page === 'chart'
+        ? navigate({ ...to.chart, search: chartSearch(parseSearch(kept)) })
+        : navigate({ ...to.calls, search: readFilters(parseSearch(kept)) }),
+  }))
+  const peopleCommands = people?.members.map(({ personId, name, email }) => ({
+    id: `person-${personId}`,
+    label: (
+      <>
+        <bdi>{name}</bdi> <span className="cb-dimmed">{email}</span>
+      </>
+    ),
+    words: `${name} ${email}`,
+    icon: <IconUser size={iconSize} />,
+    run: () => navigate(to.people),
+  }))
+  const some = (commands: NamedCommand[] = []) => matching(commands, query).slice(0, othersMax)
+  return [
+    { title: 'Calls', commands: callCommands ?? [] },
+    { title: 'Knowledge items', commands: itemCommands ?? [] },
+    { title: 'Views', commands: some(viewCommands) },
+    { title: 'People', commands: role === 'owner' ? some(peopleCommands) : [] },
+  ]
 }
 
 function CallLabel({ row: { id, numbers, summary, said } }: { row: CallRow }) {
@@ -81,65 +110,6 @@ function CallLabel({ row: { id, numbers, summary, said } }: { row: CallRow }) {
       )}
     </>
   )
-}
-
-function useItems(query: string, isOn: boolean): CommandGroup {
-  const { of } = useProject()
-  const navigate = useNavigate()
-  const { data } = useQuery({
-    ...read(of.knowledge, { name: query, limit: itemsMax }),
-    enabled: isOn,
-    placeholderData: keepPreviousData,
-  })
-  const rows = isOn ? (data?.data ?? []) : []
-  return {
-    title: 'Knowledge items',
-    commands: rows.map(({ id, name }) => ({
-      id: `item-${id}`,
-      label: <bdi>{name}</bdi>,
-      icon: <IconBook2 size={iconSize} />,
-      run: () => void navigate(to.item(id)),
-    })),
-  }
-}
-
-function useViews(query: string, isOn: boolean): CommandGroup {
-  const { id: project, of } = useProject()
-  const navigate = useNavigate()
-  const { data } = useQuery({ ...read(of.views), enabled: isOn })
-  const commands = (data?.data ?? []).map((view) => ({
-    id: `view-${view.id}`,
-    label: <bdi>{view.name}</bdi>,
-    words: view.name,
-    icon: <IconBookmark size={iconSize} />,
-    run: () => {
-      const kept = parseSearch(view.query)
-      if (view.page === 'chart')
-        void navigate({ to: '/p/$project/overview/chart', params: { project }, search: chartSearch(kept) })
-      else void navigate({ to: '/p/$project/calls', params: { project }, search: readFilters(kept) })
-    },
-  }))
-  return { title: 'Views', commands: isOn ? matching(commands, query).slice(0, othersMax) : [] }
-}
-
-/** For owners, who may see them. */
-function usePeople(query: string, isOn: boolean): CommandGroup {
-  const { role, of } = useProject()
-  const navigate = useNavigate()
-  const isAllowed = isOn && role === 'owner'
-  const { data } = useQuery({ ...read(of.people), enabled: isAllowed })
-  const commands = (data?.members ?? []).map(({ personId, name, email }) => ({
-    id: `person-${personId}`,
-    label: (
-      <>
-        <bdi>{name}</bdi> <span className="cb-dimmed">{email}</span>
-      </>
-    ),
-    words: `${name} ${email}`,
-    icon: <IconUser size={iconSize} />,
-    run: () => void navigate(to.people),
-  }))
-  return { title: 'People', commands: isAllowed ? matching(commands, query).slice(0, othersMax) : [] }
 }
 
 /** The commands that have every word of the query. */

@@ -1,11 +1,8 @@
 import { TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
-import { api, unwrap } from '../api.ts'
-import { ActionForm } from '../components/action-form.tsx'
-import { fieldErrors, isAboutFields } from '../components/field-errors.ts'
-import { Problem } from '../components/problem.tsx'
+import { api } from '../api.ts'
+import { ApiForm, useApiForm } from '../components/api-form.tsx'
 import { sessionQuery } from '../session.ts'
 
 interface NewProjectFormProps {
@@ -16,37 +13,29 @@ interface NewProjectFormProps {
 
 /** Creates a project and opens it. */
 export function NewProjectForm({ onMade, onCancel }: NewProjectFormProps) {
-  const [name, setName] = useState('')
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => unwrap(api.projects.post({ name: name.trim() })),
-    onSuccess: async (project) => {
+  const form = useApiForm({
+    first: { name: '' },
+    needs: ['name'],
+    body: ({ name }) => ({ name: name.trim() }),
+    send: (body) => api.projects.post(body),
+    done: async ({ id }) => {
       await queryClient.refetchQueries(sessionQuery)
       onMade?.()
-      await navigate({ to: '/p/$project/overview', params: { project: project.id } })
+      await navigate({ to: '/p/$project/overview', params: { project: id } })
     },
   })
   return (
-    <ActionForm
-      label="Create project"
-      isReady={name.trim() !== ''}
-      isPending={isPending}
-      onSubmit={mutate}
-      onCancel={onCancel}
-    >
+    <ApiForm form={form} label="Create project" onCancel={onCancel}>
       <TextInput
         label="Name"
         description="Create one project for each company or product. Projects never see each other’s calls or knowledge."
         placeholder="Lakeside Dental"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
         maxLength={200}
-        autoComplete="off"
-        error={fieldErrors(error).name}
         data-autofocus
+        {...form.field('name')}
       />
-      {error && !isAboutFields(error, ['name']) && <Problem error={error} />}
-    </ActionForm>
+    </ApiForm>
   )
 }

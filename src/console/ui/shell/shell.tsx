@@ -13,7 +13,7 @@ import { ButtonWithPopup } from '../components/popup.tsx'
 import { DatesContext, useDates } from '../components/use-dates.ts'
 import { focusedOrMenu, useDialog } from '../components/use-focus.ts'
 import { sessionEndedQuery, useProject, useProjects } from '../session.ts'
-import { CommandPalette } from './command-palette.tsx'
+import { CommandPalette, loadCommands } from './command-palette.tsx'
 import { Navigation } from './navigation.tsx'
 import { NotFound } from './page-problem.tsx'
 import classes from './shell.module.css'
@@ -21,6 +21,8 @@ import { ShellActionsContext, useShellActions } from './shell-actions.ts'
 import { useKeptFocus } from './use-kept-focus.ts'
 import { useShortcuts } from './use-shortcuts.ts'
 
+// The page that a person waits for goes first.
+const commandsAfterMs = 1_000
 const loadDrawer = () => import('./navigation-drawer.tsx')
 const NavigationDrawer = lazy(loadDrawer)
 const SignInAgain = lazy(() => import('./sign-in-again.tsx'))
@@ -67,6 +69,7 @@ function Frame() {
   )
   useShortcuts(actions)
   useKeptFocus()
+  useEffect(() => void loadLater(loadCommands, commandsAfterMs), [])
   return (
     <ShellActionsContext value={actions}>
       <div className={classes.shell}>

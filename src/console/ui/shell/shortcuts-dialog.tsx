@@ -2,94 +2,72 @@ import { Box, Group, Kbd, Stack, Text } from '@mantine/core'
 import { pages, settingsPage } from './pages.ts'
 import { modifierKey } from './use-shortcuts.ts'
 
-const groups = [
-  {
-    title: 'Everywhere',
-    rows: [
-      { keys: [modifierKey(), 'K'], does: 'Search or go to any page' },
-      { keys: ['/'], does: "Focus the page's search field" },
-      { keys: ['?'], does: 'Show these shortcuts' },
-      { keys: ['Esc'], does: 'Close the open dialog or panel' },
-    ],
+/** What each shortcut does, and its keys. */
+const groups: Record<string, Record<string, string>> = {
+  Everywhere: {
+    'Search or go to any page': `${modifierKey()} K`,
+    "Focus the page's search field": '/',
+    'Show these shortcuts': '?',
+    'Close the open dialog or panel': 'Esc',
   },
-  {
-    title: 'Go to',
-    rows: [...pages, settingsPage].map(({ key, label }) => ({
-      keys: ['G', key.toUpperCase()],
-      does: label,
-    })),
+  'Go to': Object.fromEntries(
+    [...pages, settingsPage].map(({ key, label }) => [label, `G ${key.toUpperCase()}`]),
+  ),
+  'In a table': {
+    'Next row': 'J',
+    'Previous row': 'K',
+    'Open the row': 'Enter',
   },
-  {
-    title: 'In a table',
-    rows: [
-      { keys: ['J'], does: 'Next row' },
-      { keys: ['K'], does: 'Previous row' },
-      { keys: ['Enter'], does: 'Open the row' },
-    ],
+  'In the list of calls': {
+    'Select the call': 'X',
   },
-  {
-    title: 'In the list of calls',
-    rows: [{ keys: ['X'], does: 'Select the call' }],
+  'In an open call': {
+    Evaluate: 'E',
+    'Add labels': 'L',
+    'Add a note': 'N',
+    'Show the analysis or the transcript': 'A',
+    'Show it as a page, or beside the list': 'F',
+    'Show or hide the facts': 'I',
+    'Next failed tool': 'T',
+    'Next silence': 'Z',
+    'Play or pause the recording': 'P',
+    'Back 5 seconds': ',',
+    'Forward 5 seconds': '.',
   },
-  {
-    title: 'In an open call',
-    rows: [
-      { keys: ['E'], does: 'Evaluate' },
-      { keys: ['L'], does: 'Add labels' },
-      { keys: ['N'], does: 'Add a note' },
-      { keys: ['A'], does: 'Show the analysis or the transcript' },
-      { keys: ['F'], does: 'Show it as a page, or beside the list' },
-      { keys: ['I'], does: 'Show or hide the facts' },
-      { keys: ['T'], does: 'Next failed tool' },
-      { keys: ['Z'], does: 'Next silence' },
-      { keys: ['P'], does: 'Play or pause the recording' },
-      { keys: [','], does: 'Back 5 seconds' },
-      { keys: ['.'], does: 'Forward 5 seconds' },
-    ],
+  'In a queue of reviews': {
+    'Success, and open the next call': 'S',
+    'Failed, and open the next call': 'D',
+    'Reviewed, and open the next call': 'R',
+    'Back to the last call you judged': 'B',
+    'Next call without a verdict': 'J',
   },
-  {
-    title: 'In a queue of reviews',
-    rows: [
-      { keys: ['S'], does: 'Success, and open the next call' },
-      { keys: ['D'], does: 'Failed, and open the next call' },
-      { keys: ['R'], does: 'Reviewed, and open the next call' },
-      { keys: ['B'], does: 'Back to the last call you judged' },
-      { keys: ['J'], does: 'Next call without a verdict' },
-    ],
+  'In an open question': {
+    'Say that it is answered, or is not': 'A',
+    'Dismiss it, or reopen it': 'D',
   },
-  {
-    title: 'In an open question',
-    rows: [
-      { keys: ['A'], does: 'Say that it is answered, or is not' },
-      { keys: ['D'], does: 'Dismiss it, or reopen it' },
-    ],
+  'In the analysis of a call': {
+    'Next criterion': 'C',
+    'Say that it passed, and go on': '1',
+    'Say that it failed, and go on': '2',
+    'Show the quotation in the transcript': 'Q',
   },
-  {
-    title: 'In the analysis of a call',
-    rows: [
-      { keys: ['C'], does: 'Next criterion' },
-      { keys: ['1'], does: 'Say that it passed, and go on' },
-      { keys: ['2'], does: 'Say that it failed, and go on' },
-      { keys: ['Q'], does: 'Show the quotation in the transcript' },
-    ],
-  },
-]
+}
 
 /** The list of shortcuts. */
 export function Shortcuts() {
   return (
     <Stack gap="md">
-      {groups.map(({ title, rows }) => (
+      {Object.entries(groups).map(([title, shortcuts]) => (
         <section key={title}>
           <Text component="h3" size="xs" fw={500} c="dimmed" mb={4}>
             {title}
           </Text>
           <Box component="dl" m={0}>
-            {rows.map(({ keys, does }) => (
+            {Object.entries(shortcuts).map(([does, keys]) => (
               <Group key={does} justify="space-between" h={32}>
                 <dt>{does}</dt>
                 <Group component="dd" gap={4} m={0}>
-                  {keys.map((key) => (
+                  {keys.split(' ').map((key) => (
                     <Kbd key={key} size="xs">
                       {key}
                     </Kbd>

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useEffect, useEffectEvent, useRef } from 'react'
 import { isTyping } from '../components/typing.ts'
 import { useProject } from '../session.ts'
 import { firstSearch, pages, settingsPage } from './pages.ts'
@@ -11,37 +11,34 @@ const secondKeyWithinMs = 1_000
 export function useShortcuts(actions: ShellActions): void {
   const navigate = useNavigate()
   const project = useProject()
-  useEffect(() => {
-    let goesUntil = 0
-    const onKey = (event: KeyboardEvent) => {
-      const key = event.key.toLowerCase()
-      if ((event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey && key === 'k') {
-        event.preventDefault()
-        actions.openPalette()
-        return
-      }
-      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event) || isDialogOpen()) return
-      const page = [...pages, settingsPage].find((candidate) => candidate.key === key)
-      if (page && event.timeStamp < goesUntil) {
-        event.preventDefault()
-        void navigate({
-          to: page.to,
-          params: { project: project.id },
-          search: firstSearch(page.to, project),
-        })
-      } else if (key === '/') {
-        const field = document.querySelector<HTMLElement>('[data-search-field]')
-        if (field) event.preventDefault()
-        field?.focus()
-      } else if (key === '?') {
-        actions.openShortcuts()
-      }
-      goesUntil = key === 'g' ? event.timeStamp + secondKeyWithinMs : 0
+  // Kept while the frame is rendered again between two keys.
+  const goesUntil = useRef(0)
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    const key = event.key.toLowerCase()
+    if ((event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey && key === 'k') {
+      event.preventDefault()
+      actions.openPalette()
+      return
     }
+    if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event) || isDialogOpen()) return
+    const page = [...pages, settingsPage].find((candidate) => candidate.key === key)
+    if (page && event.timeStamp < goesUntil.current) {
+      event.preventDefault()
+      void navigate({ to: page.to, params: { project: project.id }, search: firstSearch(page.to, project) })
+    } else if (key === '/') {
+      const field = document.querySelector<HTMLElement>('[data-search-field]')
+      if (field) event.preventDefault()
+      field?.focus()
+    } else if (key === '?') {
+      actions.openShortcuts()
+    }
+    goesUntil.current = key === 'g' ? event.timeStamp + secondKeyWithinMs : 0
+  })
+  useEffect(() => {
     // Before the page's own shortcuts, so that the second key of two is not one of them.
     window.addEventListener('keydown', onKey, { capture: true })
     return () => window.removeEventListener('keydown', onKey, { capture: true })
-  }, [actions, navigate, project])
+  }, [])
 }
 
 function isDialogOpen(): boolean {

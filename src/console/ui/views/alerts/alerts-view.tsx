@@ -1,4 +1,4 @@
-import { Group, Tabs } from '@mantine/core'
+import { Group, Tabs, Text } from '@mantine/core'
 import { IconBell, IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { Alert } from '../../../../alerts/schemas.ts'
@@ -15,7 +15,6 @@ import { AlertMenu } from './alert-acts.tsx'
 import { chosenFilters } from './alert-draft.ts'
 import { useAlerts, useNames } from './alert-queries.ts'
 import { filtersInWords, type Names, ruleInWords, valueInWords } from './alert-words.ts'
-import classes from './alerts.module.css'
 import { AlertState, Fired } from './fired.tsx'
 
 const newAlert = { from: '/p/$project', to: '/p/$project/settings/alerts/new' } as const
@@ -145,10 +144,10 @@ function Rule({ rule, names }: { rule: Alert; names: Names }) {
         </PageLink>
         {rule.paused && <StatusBadge tone="neutral">Paused</StatusBadge>}
       </Group>
-      <span className={classes.words}>
+      <Text c="dimmed" className="cb-wrap">
         {ruleInWords(rule, names)}
         {filters && <span dir="auto"> · {filters}</span>}
-      </span>
+      </Text>
     </>
   )
 }

@@ -6,7 +6,6 @@ import { useFocus } from '../../components/use-focus.ts'
 import { useProject } from '../../session.ts'
 import { type AddedKind, type AlertDraft, hasDestination } from './alert-draft.ts'
 import type { OfferedDestination } from './alert-queries.ts'
-import classes from './alerts.module.css'
 
 const kindLabels: Record<OfferedDestination['kind'], string> = {
   webhook: 'Webhook',
@@ -51,7 +50,7 @@ export function DestinationsField({ draft, offered, errors, onChange }: Destinat
           value={chosen}
           onChange={(ids) => onChange({ chosen: ids })}
         >
-          <Stack gap="xs" className={classes.destinations}>
+          <Stack gap="xs" className="cb-wrap">
             {offered.map(({ id, kind, name }) => (
               <Checkbox
                 key={id}

@@ -1,4 +1,4 @@
-import { Button, Select, Stack } from '@mantine/core'
+import { Button, Select, Stack, Text } from '@mantine/core'
 import { IconListCheck, IconScale } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -16,7 +16,6 @@ import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { Evaluation } from '../calls/evaluation.tsx'
 import { useStartQueue } from '../calls/queue-queries.ts'
-import classes from './analysis-page.module.css'
 import { agreementQuery, nextQuery, rubricQuery } from './analysis-queries.ts'
 import { Verdict } from './verdict.tsx'
 
@@ -127,12 +126,12 @@ function Compared({ rubric }: { rubric: Rubric }) {
             }),
           ]}
         />
-        <p className={classes.legend}>
+        <Text size="xs" c="dimmed" maw={720} mt="sm">
           Counted are calls on which both gave a clear answer. <strong>People pass</strong> is how often
           people say yes: where that is nearly always, agreeing is easy. <strong>Kappa</strong> allows for
           that: 0 is no better than a guess that knows it, 1 is perfect. Below 0.6, look at the disagreements
           and make the question clearer.
-        </p>
+        </Text>
       </Panel>
       <Panel
         title="Where they disagree"
@@ -236,10 +235,10 @@ function ReviewNext() {
         ]}
         empty={<p className="cb-dimmed">Every analyzed call has been reviewed, or none is analyzed yet.</p>}
       />
-      <p className={classes.legend}>
+      <Text size="xs" c="dimmed" maw={720} mt="sm">
         Of the newest calls that nobody has reviewed: first those where the model is unsure, then those with
         both passed and failed criteria, then those of agents and end reasons that were reviewed least.
-      </p>
+      </Text>
     </Panel>
   )
 }

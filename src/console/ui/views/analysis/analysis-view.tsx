@@ -2,19 +2,17 @@ import { Group, Skeleton, Stack, Tabs } from '@mantine/core'
 import { IconAlertTriangle, IconPlayerPause, IconPower } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import type { AnalysisStatus, Rubric } from '../../../../analysis/schemas.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { asCount, counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { Mono } from '../../components/mono.tsx'
-import { Page } from '../../components/page.tsx'
+import { Facts, Page } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { Warning } from '../../components/warning.tsx'
 import { useProject } from '../../session.ts'
 import { Agreement } from './agreement.tsx'
-import classes from './analysis-page.module.css'
 import { rubricQuery, statusQuery } from './analysis-queries.ts'
 import { analysisSearch } from './analysis-search.ts'
 import { PastCalls } from './past-calls.tsx'
@@ -82,39 +80,36 @@ function StatusPanel({ status, error }: StatusPanelProps) {
   // Shown at once, so that nothing moves.
   const isReady = status !== undefined && !rubrics.isPending
   return (
-    <Stack component="section" gap="sm" mb="md" className={classes.status}>
-      <dl className={classes.statusFacts}>
-        <Fact label="Model">
-          {isReady && (
+    <Stack component="section" gap="sm" mb="md" px="md" py="sm" className="cb-box">
+      <Facts
+        isRow
+        of={{
+          Model: isReady ? (
             <>
               <Mono>{status.model}</Mono> <State pause={status.pause} rubric={rubric} />
             </>
-          )}
-        </Fact>
-        <Fact label="Transcripts are sent to">{isReady && <Mono>{status.destination}</Mono>}</Fact>
-        <Fact label="Tokens this month">
-          {isReady && <Usage tokens={status.tokens} budget={rubric?.tokensPerMonth ?? null} />}
-        </Fact>
-        <Fact label="Waiting">
-          {isReady &&
-            (status.waiting === 0
+          ) : (
+            loading
+          ),
+          'Transcripts are sent to': isReady ? <Mono>{status.destination}</Mono> : loading,
+          'Tokens this month': isReady ? (
+            <Usage tokens={status.tokens} budget={rubric?.tokensPerMonth ?? null} />
+          ) : (
+            loading
+          ),
+          Waiting: isReady
+            ? status.waiting === 0
               ? 'No calls'
-              : `${counted(status.waiting, 'call')}${status.waiting === waitingMax ? ' or more' : ''}`)}
-        </Fact>
-      </dl>
+              : `${counted(status.waiting, 'call')}${status.waiting === waitingMax ? ' or more' : ''}`
+            : loading,
+        }}
+      />
       {status?.pause && <Pause pause={status.pause} />}
     </Stack>
   )
 }
 
-function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children || <Skeleton height={12} width={120} />}</dd>
-    </div>
-  )
-}
+const loading = <Skeleton height={12} width={120} my={4} />
 
 /** Why nothing is asked just now; nothing where it is. */
 function State({ pause, rubric }: Pick<AnalysisStatus, 'pause'> & { rubric: Rubric | null }) {
@@ -142,12 +137,7 @@ function Usage({ tokens, budget }: Pick<AnalysisStatus, 'tokens'> & { budget: nu
         {budget !== null && ` of ${asCount(budget)}`}
       </span>
       {budget !== null && (
-        <progress
-          className={classes.progress}
-          aria-label="Share of the budget"
-          value={used}
-          max={budget || 1}
-        />
+        <progress style={{ width: 96 }} aria-label="Share of the budget" value={used} max={budget || 1} />
       )}
     </Group>
   )
@@ -190,7 +180,7 @@ function Pause({ pause: { reason, detail, since, until } }: { pause: NonNullable
 
 function NoModel() {
   return (
-    <Stack component="section" gap="sm" mb="md" className={classes.status}>
+    <Stack component="section" gap="sm" mb="md" px="md" py="sm" className="cb-box">
       <p>
         <StatusBadge tone="neutral" icon={<IconPower size={12} />}>
           Off

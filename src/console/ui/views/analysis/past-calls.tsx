@@ -20,7 +20,6 @@ import { CallFilters } from '../calls/call-filters.tsx'
 import { type ChosenFilters, faultsOf, filterKey, readFilters } from '../calls/chosen-filters.ts'
 import { useResolvedFilters } from '../calls/use-resolved-filters.ts'
 import { viewsQuery } from '../calls/view-queries.ts'
-import classes from './analysis-page.module.css'
 import { planQuery, rubricQuery, runsQuery, statusQuery } from './analysis-queries.ts'
 import { personOf } from './analysis-words.ts'
 
@@ -246,7 +245,7 @@ function Progress({ run }: { run: AnalysisRun }) {
   return (
     <Group component="span" gap="0 12px">
       <progress
-        className={classes.progress}
+        style={{ width: 96 }}
         aria-label="Progress"
         value={done + skipped + failed}
         max={calls || 1}

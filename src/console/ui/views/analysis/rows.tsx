@@ -1,7 +1,8 @@
-import { ActionIcon, Button, Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
 import { type ReactNode, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
+import { IconButton } from '../../components/icon-button.tsx'
 import classes from './analysis-page.module.css'
 
 interface RowsProps<Row extends { row: string }> {
@@ -50,50 +51,38 @@ export function Rows<Row extends { row: string }>(props: RowsProps<Row>) {
   return (
     <>
       {rows.length > 0 && (
-        <ol ref={list} className={classes.rows}>
+        <ol ref={list} className="cb-stack">
           {rows.map((row, at) => (
-            <li key={row.row} className={classes.row}>
+            <li key={row.row} className={`cb-box ${classes.row}`}>
               <Stack gap="sm" flex={1} miw={0}>
                 {children(row, at, (change) => onChange(rows.with(at, { ...row, ...change })))}
               </Stack>
-              <div className={classes.rowActions}>
-                {([-1, 1] as const).map((by) => {
-                  const isEnd = at + by < 0 || at + by >= rows.length
-                  const label = `Move ${labelOf(row, at)} ${by < 0 ? 'up' : 'down'}`
-                  return (
-                    <ActionIcon
-                      key={by}
-                      variant="subtle"
-                      color="gray"
-                      size={28}
-                      aria-label={label}
-                      data-hint={by < 0 ? 'Move up' : 'Move down'}
-                      aria-disabled={isEnd || undefined}
-                      data-disabled={isEnd || undefined}
-                      onClick={(event) => move(row, at, by, event.currentTarget)}
-                    >
-                      {by < 0 ? <IconArrowUp size={16} /> : <IconArrowDown size={16} />}
-                    </ActionIcon>
-                  )
-                })}
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  size={28}
-                  aria-label={`Remove ${labelOf(row, at)}`}
-                  data-hint="Remove"
+              <Group gap={4} className={classes.rowActions}>
+                {([-1, 1] as const).map((by) => (
+                  <IconButton
+                    key={by}
+                    icon={by < 0 ? IconArrowUp : IconArrowDown}
+                    label={`Move ${labelOf(row, at)} ${by < 0 ? 'up' : 'down'}`}
+                    hint={by < 0 ? 'Move up' : 'Move down'}
+                    isOff={at + by < 0 || at + by >= rows.length}
+                    onClick={(event) => move(row, at, by, event.currentTarget)}
+                  />
+                ))}
+                <IconButton
+                  icon={IconTrash}
+                  label={`Remove ${labelOf(row, at)}`}
+                  hint="Remove"
                   data-remove
                   onClick={() => remove(at)}
-                >
-                  <IconTrash size={16} />
-                </ActionIcon>
-              </div>
+                />
+              </Group>
             </li>
           ))}
         </ol>
       )}
       <Button
         ref={adding}
+        style={{ alignSelf: 'flex-start' }}
         variant="default"
         size="xs"
         leftSection={<IconPlus size={14} />}

@@ -22,7 +22,6 @@ import { Panel } from '../../components/panel.tsx'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from '../calls/call-queries.ts'
 import { valueLabel } from '../calls/filter-labels.ts'
-import classes from './analysis-page.module.css'
 import { Rows } from './rows.tsx'
 import {
   type CriterionDraft,
@@ -111,7 +110,7 @@ function Criteria({ draft: { criteria }, onChange, error, onShift }: EditorProps
               onChange={(event) => change({ question: event.currentTarget.value })}
               error={errorAt(error, `criteria.${at}.question`)}
             />
-            <p className={classes.id}>
+            <p className="cb-note cb-wrap">
               {row.name.trim() === '' && row.savedId === null ? (
                 'Its ID is made from its name.'
               ) : (

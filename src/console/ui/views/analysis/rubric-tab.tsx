@@ -1,11 +1,12 @@
-import { Button, Group, Menu, Stack } from '@mantine/core'
+import { Button, Group, Menu, Stack, UnstyledButton } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconChevronDown, IconChevronLeft, IconListCheck, IconTestPipe } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useBlocker, useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import type { Rubric } from '../../../../analysis/schemas.ts'
 import { pathOf, unwrap } from '../../api.ts'
+import { useFaultFocus } from '../../components/api-form.tsx'
 import { useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { Instant } from '../../components/instant.tsx'
@@ -132,7 +133,7 @@ function Versions({
               Older versions
             </Button>
           </Menu.Target>
-          <Menu.Dropdown className={classes.versions}>
+          <Menu.Dropdown mah={320} style={{ overflowY: 'auto' }}>
             {versions.slice(1).map((old) => (
               <Menu.Item key={old.version} onClick={() => show(old.version)}>
                 Version {old.version}{' '}
@@ -208,7 +209,6 @@ function Editor({ rubric, draft, isChanged, hasModel, onDraft }: EditorProps) {
     of: { analysis },
   } = useProject()
   const queryClient = useQueryClient()
-  const form = useRef<HTMLFormElement>(null)
   const show = useShow()
   const tryOut = () =>
     show({
@@ -232,9 +232,7 @@ function Editor({ rubric, draft, isChanged, hasModel, onDraft }: EditorProps) {
     },
   })
   const { error } = save
-  useEffect(() => {
-    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
-  }, [error])
+  const form = useFaultFocus(error)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (isChanged && !save.isPending) save.mutate()
@@ -298,7 +296,7 @@ function Starters({ onStart }: { onStart: (draft: RubricDraft) => void }) {
       <ul className={classes.starters}>
         {starters.map(({ name, about, rubric }) => (
           <li key={name}>
-            <button type="button" onClick={() => onStart(draftOf(rubric, false))}>
+            <UnstyledButton w="100%" className="cb-box" onClick={() => onStart(draftOf(rubric, false))}>
               <strong>{name}</strong>
               <span className="cb-dimmed">{about}</span>
               <ul>
@@ -306,7 +304,7 @@ function Starters({ onStart }: { onStart: (draft: RubricDraft) => void }) {
                   <li key={id}>{name}</li>
                 ))}
               </ul>
-            </button>
+            </UnstyledButton>
           </li>
         ))}
       </ul>

@@ -1,10 +1,10 @@
+import { Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { RubricContent, RubricField } from '../../../../analysis/schemas.ts'
 import { asCount, asPercent, counted } from '../../components/figures.ts'
 import { Mono } from '../../components/mono.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { valueLabel } from '../calls/filter-labels.ts'
-import classes from './analysis-page.module.css'
 
 /** A rubric to read. */
 export function RubricText({ rubric }: { rubric: RubricContent }) {
@@ -66,15 +66,21 @@ const typeWords: Record<RubricField['type'], string> = {
 }
 
 function Questions({ children }: { children: ReactNode[] }) {
-  return children.length === 0 ? <>None.</> : <dl className={classes.questions}>{children}</dl>
+  return children.length === 0 ? (
+    <>None.</>
+  ) : (
+    <Stack component="dl" gap="sm" className="cb-wrap">
+      {children}
+    </Stack>
+  )
 }
 
 function Question({ title, id, children }: { title: ReactNode; id: string; children: ReactNode }) {
   return (
     <div>
-      <dt>
-        {title} <span className={classes.id}>{id}</span>
-      </dt>
+      <Text component="dt" fw={500}>
+        {title} <span className="cb-note">{id}</span>
+      </Text>
       <dd dir="auto">{children}</dd>
     </div>
   )

@@ -1,4 +1,4 @@
-import { Button, Group, Loader, Skeleton, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Loader, Skeleton, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { evaluationOf } from '../../../../analysis/evaluation.ts'
@@ -118,17 +118,19 @@ function NewestCalls({ onPick }: { onPick: (id: string) => void }) {
   if (data.data.length === 0) return <p className="cb-dimmed">No call is completed yet.</p>
   return (
     <div>
-      <h3 className={classes.subtitle}>Or one of the newest</h3>
+      <Text component="h3" size="xs" c="dimmed" fw={500} mb={4}>
+        Or one of the newest
+      </Text>
       <ul className={classes.newest}>
         {data.data.map(({ id, createdAt, duration, summary }) => (
           <li key={id}>
-            <button type="button" onClick={() => onPick(id)}>
+            <UnstyledButton onClick={() => onPick(id)}>
               <span className="cb-figure">{dates.moment(createdAt)}</span>
               <Duration seconds={duration} />
               <span className="cb-truncate" dir="auto">
                 {summary ?? <span className="cb-dimmed">No summary</span>}
               </span>
-            </button>
+            </UnstyledButton>
           </li>
         ))}
       </ul>
@@ -169,7 +171,12 @@ function Comparison({ old, now, version }: ComparisonProps) {
         {sides.map(({ label, analysis }) => (
           <p key={label}>
             <strong>{label}</strong> <Used analysis={analysis} />
-            {analysis.state !== 'done' && <span className={classes.notDone}>{stateWords(analysis)}</span>}
+            {analysis.state !== 'done' && (
+              <>
+                <br />
+                {stateWords(analysis)}
+              </>
+            )}
           </p>
         ))}
       </div>
@@ -178,14 +185,14 @@ function Comparison({ old, now, version }: ComparisonProps) {
         const differs = key !== 'summary' && new Set(cells.map(({ same }) => same)).size > 1
         return (
           <section key={key} className={classes.comparison} data-differs={differs || undefined}>
-            <h3>
+            <Group component="h3" gap="xs" mb={4}>
               <bdi>{title}</bdi>
               {differs && <StatusBadge tone="accent">Differs</StatusBadge>}
-            </h3>
+            </Group>
             <div className={classes.compared}>
               {cells.map(({ label, shown }) => (
                 <div key={label}>
-                  {sides.length > 1 && <span className={classes.side}>{label}</span>}
+                  {sides.length > 1 && <span className={`cb-note ${classes.side}`}>{label}</span>}
                   {shown}
                 </div>
               ))}

@@ -2,7 +2,7 @@ import { useLocation, useParams, useSearch } from '@tanstack/react-router'
 import { copyAndSay } from '../../components/copy-button.tsx'
 import { asDuration } from '../../components/figures.ts'
 import { stringifySearch } from '../../search-params.ts'
-import { readOpenTab } from './open-tab.ts'
+import { readOpenTab } from './chosen-filters.ts'
 
 /** `#turn-12` of an address names the twelfth turn. Indexes of turns count from 0. */
 export function turnOfHash(hash: string): number | null {

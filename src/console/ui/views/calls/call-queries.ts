@@ -131,9 +131,9 @@ function listKey(project: string): QueryKey {
 type Project = ReturnType<typeof useProject>
 type RowsQuery = ResolvedFilters & { limit: string; id?: readonly string[] }
 
-/** What the change feed reloads of the lists of calls. */
+/** What the change feed reloads of the lists of calls. No call has a space in its id. */
 export function rowsKey({ calls }: Pick<Project['of'], 'calls'>): string[] {
-  return [...pathOf(calls), 'rows']
+  return [...pathOf(calls), 'rows of lists']
 }
 
 /** Calls as they are now. */

@@ -21,12 +21,12 @@ import {
   filterKey,
   isFiltered,
   readFilters,
+  readOpenTab,
   withoutFaults,
 } from './chosen-filters.ts'
 import { type ColumnChoice, useColumns } from './columns.ts'
 import { type CallListHandle, useCallKeys } from './list-keys.ts'
 import { OpenCallsContext, useOpenCall } from './open-calls.ts'
-import { readOpenTab } from './open-tab.ts'
 import { totalLabel } from './pages.ts'
 import { useSelection } from './selection.ts'
 import { type CallListData, useCallList } from './use-call-list.ts'

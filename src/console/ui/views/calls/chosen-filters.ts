@@ -8,6 +8,7 @@ import {
   verdicts,
 } from '../../../../calls/filters.ts'
 import type { Dates } from '../../components/dates.ts'
+import { wholeParam, wordParam } from '../../search-params.ts'
 import { rangeOfRelative, relativeDateNames, relativeDateOf } from './date-ranges.ts'
 
 /** Filters of which any of several values may be chosen. */
@@ -210,4 +211,24 @@ export function ownFilters(filters: ChosenFilters, prefix: ReturnType<typeof pre
 function toInstant(text: string): string | undefined {
   const date = new Date(text)
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
+}
+
+/** The URL's parameters of an open call. */
+export interface OpenTab {
+  /** The transcript without one. */
+  tab?: 'analysis' | 'raw'
+  /** The call as a page of its own; beside the list without one. */
+  view?: 'page'
+  /** The moment of the recording, in seconds. */
+  t?: number
+}
+
+const momentMax = 604_800
+
+/** Reads the URL; invalid values are left out. */
+export function readOpenTab(search: Record<string, unknown>): OpenTab {
+  const tab = wordParam(search.tab, ['analysis', 'raw'] as const)
+  const view = wordParam(search.view, ['page'] as const)
+  const t = wholeParam(search.t, { min: 1, max: momentMax })
+  return { ...(tab && { tab }), ...(view && { view }), ...(t !== undefined && { t }) }
 }

@@ -4,8 +4,7 @@ import { createContext, useContext } from 'react'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import { useProject } from '../../session.ts'
 import { neighboursQuery, requestCall } from './call-queries.ts'
-import type { ChosenFilters } from './chosen-filters.ts'
-import type { OpenTab } from './open-tab.ts'
+import type { ChosenFilters, OpenTab } from './chosen-filters.ts'
 
 /** What the open call can do with the list it was opened from. */
 interface OpenCalls {

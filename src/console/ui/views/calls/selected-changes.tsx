@@ -157,9 +157,9 @@ function Deletion({ calls, named }: { calls: number; named: readonly CallRow[] }
   return (
     <>
       {named.length > 0 && (
-        <ul className="cb-figure">
+        <ul>
           {named.map(({ id, createdAt, numbers: { callerNumber } }) => (
-            <li key={id}>
+            <li key={id} className="cb-figure">
               {dates.moment(createdAt)}
               {callerNumber !== null && ` · ${callerNumber}`}
             </li>

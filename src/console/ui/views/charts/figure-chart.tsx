@@ -150,7 +150,10 @@ function Bars({ title, chart, groups }: Pick<ShapeProps, 'title' | 'chart' | 'gr
               <Segment key={part.key} part={part} side="width" percent={((part.value ?? 0) / most) * 100} />
             ))}
           </span>
-          <CallsLink filters={filters} className={filters ? classes.barLink : classes.barLabel}>
+          <CallsLink
+            filters={filters}
+            className={`cb-truncate ${filters ? classes.barLink : classes.barLabel}`}
+          >
             <bdi>{name}</bdi>
           </CallsLink>
           <span className={classes.barAside}>{chart.of !== 'calls' && counted(calls, 'call')}</span>

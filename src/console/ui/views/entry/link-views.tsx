@@ -1,22 +1,21 @@
-import { Anchor, Button, TextInput } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { Anchor, Box, Button, Stack, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Person } from '../../../../access/people/credentials.ts'
 import type { LinkAnswer } from '../../../../access/people/links.ts'
 import type { SessionAnswer } from '../../../../access/people/session-answer.ts'
-import { api, unwrap } from '../../api.ts'
+import { type Answered, api } from '../../api.ts'
+import { useAct } from '../../components/acts.ts'
+import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
-import { fieldErrors } from '../../components/field-errors.ts'
 import { Mono } from '../../components/mono.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
 import { sessionQuery } from '../../session.ts'
-import classes from './entry.module.css'
-import { EntryForm, EntryFrame } from './entry-frame.tsx'
+import { EntryFrame } from './entry-frame.tsx'
 import { NewPassword } from './new-password.tsx'
 import { LinkFrame, useEntry, useLink } from './opened-link.tsx'
-import { ProviderLink, SignInForm } from './sign-in-form.tsx'
+import { entryFormProps, ProviderLink, SignInForm } from './sign-in-form.tsx'
 
 const setUpTitle = 'Set up Callbook'
 const resetTitle = 'Choose a new password'
@@ -24,7 +23,6 @@ const resetTitle = 'Choose a new password'
 /** The page of the set-up link: the first owner creates their account. */
 export function SetupView() {
   const { token, answer, error, retry } = useLink('setup')
-  const enter = useEntry()
   if (!token) return <NoLink />
   if (!answer) {
     const advice = (
@@ -39,10 +37,7 @@ export function SetupView() {
       title={setUpTitle}
       text="Create the account that owns this console. Projects that have no owner yet become yours, and you can invite other people."
     >
-      <NewPersonForm
-        label="Create account"
-        onSubmit={async (person) => enter(await unwrap(api.links.setup.post({ token, ...person })))}
-      />
+      <NewPersonForm label="Create account" send={(person) => api.links.setup.post({ token, ...person })} />
     </EntryFrame>
   )
 }
@@ -55,16 +50,18 @@ function NoLink() {
       text="The first account is created with a link that only whoever runs Callbook can see."
       footer={<Link to="/sign-in">I already have an account</Link>}
     >
-      <ol className={classes.steps}>
+      <Stack component="ol" gap="sm" pl={20} style={{ listStyle: 'decimal' }} className="cb-wrap">
         <li>
           Callbook prints the link when it starts, as <Mono>{`${location.origin}/console/setup#…`}</Mono>.
           Open it here.
         </li>
         <li>
           If you no longer have the link, create a new one from Callbook’s folder:
-          <CodeBlock code="bun callbook person setup" label="Copy command" />
+          <Box mt="xs">
+            <CodeBlock code="bun callbook person setup" label="Copy command" />
+          </Box>
         </li>
-      </ol>
+      </Stack>
     </EntryFrame>
   )
 }
@@ -85,28 +82,18 @@ export function ResetView() {
 }
 
 function ResetForm({ token, email }: { token: string; email: string }) {
-  const [password, setPassword] = useState('')
   const enter = useEntry()
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: async () => enter(await unwrap(api.links.password.post({ token, password }))),
+  const form = useApiForm({
+    first: { password: '' },
+    send: ({ password }) => api.links.password.post({ token, password }),
+    done: (session) => enter(session),
   })
   return (
-    <EntryForm
-      label="Set password"
-      names={['password']}
-      isPending={isPending}
-      error={error}
-      onSubmit={mutate}
-    >
+    <ApiForm form={form} label="Set password" {...entryFormProps}>
       {/* Also for password managers, which store the password under it. */}
       <TextInput label="Email address" type="email" autoComplete="username" value={email} readOnly />
-      <NewPassword
-        label="New password"
-        value={password}
-        onChange={setPassword}
-        error={fieldErrors(error).password}
-      />
-    </EntryForm>
+      <NewPassword label="New password" {...form.field('password')} />
+    </ApiForm>
   )
 }
 
@@ -140,8 +127,10 @@ function Invited({ token, invitation: { projectName, role, invitedBy }, session 
   const { person, provider } = session
   const [as, setAs] = useState<'person' | 'account' | 'new'>(person ? 'person' : 'new')
   const enter = useEntry()
-  const accept = async (newPerson?: NewPerson) =>
-    enter(await unwrap(api.links.invitation.post({ token, ...(newPerson ? { newPerson } : {}) })))
+  const { mutate, mutateAsync, isPending, error } = useAct({
+    send: () => api.links.invitation.post({ token }),
+    done: (joined) => enter(joined),
+  })
   const text = `${invitedBy ?? 'An owner'} invited you as ${role === 'owner' ? 'an owner' : `a ${role}`}.`
   const other = (to: typeof as, label: string) => (
     <Anchor component="button" type="button" onClick={() => setAs(to)}>
@@ -155,32 +144,37 @@ function Invited({ token, invitation: { projectName, role, invitedBy }, session 
   }[as]
   return (
     <EntryFrame title={`Join ${projectName}`} text={text} footer={footer}>
-      {as === 'person' && person && <JoinAs person={person} onJoin={() => accept()} />}
+      {as === 'person' && person && (
+        <div className="cb-stack">
+          <p>
+            You are signed in as <strong>{person.name}</strong>, {person.email}.
+          </p>
+          {error && <Problem error={error} />}
+          <Button onClick={() => mutate()} loading={isPending} fullWidth>
+            Join as {person.name}
+          </Button>
+        </div>
+      )}
       {as === 'account' && (
-        <SignInForm key="account" label="Sign in and join" onSignedIn={() => accept()} invitation={token} />
+        <SignInForm
+          key="account"
+          label="Sign in and join"
+          onSignedIn={() => mutateAsync()}
+          invitation={token}
+        />
       )}
       {as === 'new' && (
         <div className="cb-stack">
           {provider && <ProviderLink provider={provider} invitation={token} />}
-          {!provider?.isOnly && <NewPersonForm label="Create account and join" onSubmit={accept} />}
+          {!provider?.isOnly && (
+            <NewPersonForm
+              label="Create account and join"
+              send={(newPerson) => api.links.invitation.post({ token, newPerson })}
+            />
+          )}
         </div>
       )}
     </EntryFrame>
-  )
-}
-
-function JoinAs({ person, onJoin }: { person: Person; onJoin: () => Promise<void> }) {
-  const { mutate, isPending, error } = useMutation({ mutationFn: onJoin })
-  return (
-    <div className="cb-stack">
-      <p>
-        You are signed in as <strong>{person.name}</strong>, {person.email}.
-      </p>
-      {error && <Problem error={error} />}
-      <Button onClick={() => mutate()} loading={isPending} fullWidth>
-        Join as {person.name}
-      </Button>
-    </div>
   )
 }
 
@@ -193,64 +187,42 @@ interface NewPerson {
 interface NewPersonFormProps {
   /** The button's label. */
   label: string
-  onSubmit: (person: NewPerson) => Promise<unknown>
+  send: (person: NewPerson) => Promise<Answered<SessionAnswer>>
 }
 
-const names = ['name', 'email', 'password'] as const
+const entryField = { required: true, withAsterisk: false }
 
 /** Creates an account: name, email address and password. */
-function NewPersonForm({ label, onSubmit }: NewPersonFormProps) {
-  const [person, setPerson] = useState<NewPerson>({ name: '', email: '', password: '' })
-  const { mutate, isIdle, isPending, error } = useMutation({
-    mutationFn: () => onSubmit({ ...person, name: person.name.trim(), email: person.email.trim() }),
+function NewPersonForm({ label, send }: NewPersonFormProps) {
+  const enter = useEntry()
+  const first = useFocus<HTMLInputElement>()
+  const form = useApiForm({
+    first: { name: '', email: '', password: '' },
+    body: ({ name, email, password }) => ({ name: name.trim(), email: email.trim(), password }),
+    send,
+    done: (session) => enter(session),
   })
-  const errors = fieldErrors(error)
-  // The first field, and again the first one at fault.
-  const fault = names.find((name) => errors[name] !== undefined)
-  const first = useFocus<HTMLInputElement>(fault === 'name' ? error : isIdle || null)
-  const second = useFocus<HTMLInputElement>(fault === 'email' ? error : null)
-  const third = useFocus<HTMLInputElement>(fault === 'password' ? error : null)
-  const change = (part: Partial<NewPerson>) => setPerson({ ...person, ...part })
   return (
-    <EntryForm
-      label={label}
-      aria-label={label}
-      names={names}
-      isPending={isPending}
-      error={error}
-      onSubmit={mutate}
-    >
+    <ApiForm form={form} label={label} aria-label={label} {...entryFormProps}>
       <TextInput
         ref={first}
         label="Name"
         name="name"
         autoComplete="name"
-        required
-        withAsterisk={false}
         maxLength={200}
-        value={person.name}
-        onChange={(event) => change({ name: event.currentTarget.value })}
-        error={errors.name}
+        {...entryField}
+        {...form.field('name')}
       />
       <TextInput
-        ref={second}
         label="Email address"
         type="email"
         name="email"
         autoComplete="username"
-        required
-        withAsterisk={false}
         maxLength={320}
-        value={person.email}
-        onChange={(event) => change({ email: event.currentTarget.value })}
-        error={errors.email}
+        {...entryField}
+        {...form.field('email')}
       />
-      <NewPassword
-        ref={third}
-        value={person.password}
-        onChange={(password) => change({ password })}
-        error={errors.password}
-      />
-    </EntryForm>
+      <NewPassword {...form.field('password')} />
+    </ApiForm>
   )
 }

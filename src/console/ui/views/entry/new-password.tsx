@@ -1,5 +1,4 @@
 import { PasswordInput } from '@mantine/core'
-import type { Ref } from 'react'
 import { counted } from '../../components/figures.ts'
 
 export const passwordCharsMin = 10
@@ -10,11 +9,10 @@ interface NewPasswordProps {
   value: string
   onChange: (value: string) => void
   error?: string | undefined
-  ref?: Ref<HTMLInputElement>
 }
 
 /** A field for a new password. Only its length is checked. */
-export function NewPassword({ label = 'Password', value, onChange, error, ref }: NewPasswordProps) {
+export function NewPassword({ label = 'Password', value, onChange, error }: NewPasswordProps) {
   const missing = passwordCharsMin - value.length
   const rule =
     value !== '' && missing > 0
@@ -22,7 +20,6 @@ export function NewPassword({ label = 'Password', value, onChange, error, ref }:
       : `At least ${passwordCharsMin} characters. A few words in a row work well.`
   return (
     <PasswordInput
-      ref={ref}
       label={label}
       name="password"
       value={value}

@@ -26,7 +26,7 @@ export function ProviderView() {
         detour.forget()
         enter(session, from)
       } else {
-        detour.keep({ from: params.get('from'), invitation: hash.slice(1) })
+        detour.save({ from: params.get('from'), invitation: hash.slice(1) })
         const { url } = await unwrap(api.session.oidc.post({}))
         location.replace(url)
       }
@@ -68,7 +68,7 @@ interface Detour {
 
 /** Kept in the tab, so that neither is told to the provider. */
 const detour = {
-  keep(about: { from: string | null; invitation: string }): void {
+  save(about: { from: string | null; invitation: string }): void {
     try {
       sessionStorage.setItem(key, JSON.stringify(about))
     } catch {

@@ -1,13 +1,15 @@
 import { Button, Divider, PasswordInput, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { SessionAnswer } from '../../../../access/people/session-answer.ts'
-import { ApiProblem, api, unwrap } from '../../api.ts'
+import { ApiProblem, api } from '../../api.ts'
+import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { CodeField } from '../../components/code-field.tsx'
-import { fieldErrors } from '../../components/field-errors.ts'
 import { useFocus } from '../../components/use-focus.ts'
 import { sessionQuery, useProvider } from '../../session.ts'
-import { EntryForm } from './entry-frame.tsx'
+
+/** A button as wide as the form, and fields that browsers fill. */
+export const entryFormProps = { isWide: true, autoComplete: 'on' }
 
 interface FormProps {
   label: string
@@ -59,35 +61,26 @@ export function SignInForm({ label = 'Sign in', email, onSignedIn, onStep, ...af
   )
 }
 
-const names = ['email', 'password']
-
 interface PasswordFormProps extends FormProps {
   known: string | undefined
   onCodeNeeded: () => void
 }
 
 function PasswordForm({ label, known, onSignedIn, onCodeNeeded }: PasswordFormProps) {
-  const [email, setEmail] = useState(known ?? '')
-  const [password, setPassword] = useState('')
-  const { mutate, isIdle, isPending, error } = useMutation({
-    mutationFn: async () => {
-      const session = await unwrap(api.session.post({ email: email.trim(), password }))
-      return session.needsCode ? onCodeNeeded() : onSignedIn(session)
-    },
+  const form = useApiForm({
+    first: { email: known ?? '', password: '' },
+    body: ({ email, password }) => ({ email: email.trim(), password }),
+    send: (body) => api.session.post(body),
+    done: (session) => (session.needsCode ? onCodeNeeded() : onSignedIn(session)),
   })
-  const errors = fieldErrors(error)
-  const isKnown = known !== undefined && isIdle
-  const first = useFocus<HTMLInputElement>(errors.email === undefined ? (isIdle && !isKnown) || null : error)
-  const again = useFocus<HTMLInputElement>(errors.email === undefined ? isKnown || error : null)
+  const email = form.field('email')
+  const first = useFocus<HTMLInputElement>(known === undefined)
+  // Again after a wrong password, unless the address is at fault.
+  const second = useFocus<HTMLInputElement>(
+    email.error === undefined && (form.state.error ?? known !== undefined),
+  )
   return (
-    <EntryForm
-      label={label}
-      aria-label={label}
-      names={names}
-      isPending={isPending}
-      error={error}
-      onSubmit={mutate}
-    >
+    <ApiForm form={form} label={label} aria-label={label} {...entryFormProps}>
       <TextInput
         ref={first}
         label="Email address"
@@ -96,12 +89,10 @@ function PasswordForm({ label, known, onSignedIn, onCodeNeeded }: PasswordFormPr
         autoComplete="username"
         required
         withAsterisk={false}
-        value={email}
-        onChange={(event) => setEmail(event.currentTarget.value)}
-        error={errors.email}
+        {...email}
       />
       <PasswordInput
-        ref={again}
+        ref={second}
         // A dialog focuses its first field otherwise.
         data-autofocus={known !== undefined || undefined}
         label="Password"
@@ -109,35 +100,28 @@ function PasswordForm({ label, known, onSignedIn, onCodeNeeded }: PasswordFormPr
         autoComplete="current-password"
         required
         withAsterisk={false}
-        value={password}
-        onChange={(event) => setPassword(event.currentTarget.value)}
-        error={errors.password}
         visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
+        {...form.field('password')}
       />
-    </EntryForm>
+    </ApiForm>
   )
 }
 
 /** The second step of signing in. @param onBack back to the password, of this person or another */
 function CodeForm({ label, onSignedIn, onBack }: FormProps & { onBack: () => void }) {
-  const [code, setCode] = useState('')
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: async () => onSignedIn(await unwrap(api.session.code.post({ code }))),
+  const form = useApiForm({
+    first: { code: '' },
+    needs: ['code'],
+    send: (body) => api.session.code.post(body),
+    done: onSignedIn,
   })
+  const { error } = form.state
   const isOver = error instanceof ApiProblem && error.status === 401
   return (
     <div className="cb-stack">
-      <EntryForm
-        label={label}
-        aria-label={label}
-        names={['code']}
-        isReady={!isOver && code.trim() !== ''}
-        isPending={isPending}
-        error={error}
-        onSubmit={mutate}
-      >
-        <CodeField value={code} onChange={setCode} error={fieldErrors(error).code} />
-      </EntryForm>
+      <ApiForm form={form} label={label} aria-label={label} isReady={!isOver} {...entryFormProps}>
+        <CodeField {...form.field('code')} />
+      </ApiForm>
       <Button variant="subtle" onClick={onBack} fullWidth>
         Back to password
       </Button>

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Box, Button, Group, Stack, Title } from '@mantine/core'
 import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type LinkProps, useNavigate } from '@tanstack/react-router'
@@ -59,10 +59,12 @@ function Steps({ call, item, agent }: Record<'call' | 'item' | 'agent', Made>) {
   const isOwner = role === 'owner'
   const key = useFirstKey()
   return (
-    <section className={classes.steps} aria-labelledby="first-steps">
-      <h2 id="first-steps">First steps</h2>
+    <Box component="section" p="md" mb="md" className="cb-box" aria-labelledby="first-steps">
+      <Title order={2} id="first-steps">
+        First steps
+      </Title>
       {isOwner && <Example />}
-      <ol>
+      <Stack component="ol" gap={0} mt="xs">
         <Step
           made={call}
           title="Send your first call"
@@ -107,8 +109,8 @@ function Steps({ call, item, agent }: Record<'call' | 'item' | 'agent', Made>) {
           Give an agent a key to search the knowledge, or have its platform name the agent in the calls it
           sends.
         </Step>
-      </ol>
-    </section>
+      </Stack>
+    </Box>
   )
 }
 
@@ -121,7 +123,7 @@ function Example() {
     done: ({ id: project }) => navigate({ to: '/p/$project/overview', params: { project } }),
   })
   return (
-    <div className={classes.example}>
+    <Group justify="space-between" gap="8px 12px">
       <p className="cb-dimmed">
         Or look around first, in a project with a month of calls, sound, knowledge, an alert and reviews.
       </p>
@@ -129,7 +131,7 @@ function Example() {
         Fill with an example
       </Button>
       {error && <Problem error={error} />}
-    </div>
+    </Group>
   )
 }
 

@@ -1,4 +1,5 @@
-import { usePerson } from '../../session.ts'
+import { useMemo } from 'react'
+import { usePerson, useProject } from '../../session.ts'
 
 const prefix = 'callbook-draft '
 
@@ -15,12 +16,11 @@ export interface Draft extends ItemValues {
   changeSeq: number
 }
 
-/** A person's drafts in a project. */
-export type Drafts = ReturnType<typeof draftsOf>
-
 /** Keeps drafts in this browser, so that they survive the end of a session. They are their writer's alone. */
-export function useDrafts(project: string): Drafts {
-  return draftsOf(usePerson().id, project)
+export function useDrafts() {
+  const { id: person } = usePerson()
+  const { id: project } = useProject()
+  return useMemo(() => draftsOf(person, project), [person, project])
 }
 
 function draftsOf(person: string, project: string) {
@@ -28,16 +28,17 @@ function draftsOf(person: string, project: string) {
   return {
     read(item: string): Draft | null {
       try {
-        const kept: unknown = JSON.parse(localStorage.getItem(keyOf(item)) ?? 'null')
-        return isDraft(kept) ? kept : null
+        const stored: unknown = JSON.parse(localStorage.getItem(keyOf(item)) ?? 'null')
+        return isDraft(stored) ? stored : null
       } catch {
         // The browser blocks storage.
         return null
       }
     },
-    keep(item: string, draft: Draft): void {
+    /** @param json a `Draft` */
+    save(item: string, json: string): void {
       try {
-        localStorage.setItem(keyOf(item), JSON.stringify(draft))
+        localStorage.setItem(keyOf(item), json)
       } catch {
         // As above, or the storage is full: the form still has the text.
       }

@@ -1,16 +1,22 @@
 import { Button, Grid, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
-import { type UseFormReturnType, useForm } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
 import { IconFile } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, type ReactNode, useState } from 'react'
+import {
+  type FormEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useEffectEvent,
+  useState,
+} from 'react'
 import type { ItemDetails } from '../../../../knowledge/indexed-items.ts'
 import type { Twin } from '../../../../knowledge/knowledge.ts'
-import { ApiProblem, pathOf } from '../../api.ts'
+import { type Answered, ApiProblem, pathOf } from '../../api.ts'
+import { useApiForm, useFaultFocus } from '../../components/api-form.tsx'
 import { Empty } from '../../components/empty.tsx'
-import { fieldErrors } from '../../components/field-errors.ts'
 import { asBytes } from '../../components/figures.ts'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -31,11 +37,6 @@ const route = getRouteApi('/p/$project/new-item')
 const newItem = 'new item'
 const nameCharsMax = 400
 
-const validate = {
-  name: (name: string) => (name.trim() === '' ? 'Enter a name' : null),
-  text: (text: string) => (text.trim() === '' ? 'Enter text or drop a file' : null),
-}
-
 /** An editor for a new item, with a preview of its chunks. What is typed is kept in this browser until it is saved. */
 export function NewItemView() {
   const refusal = useRefusal('change')
@@ -51,40 +52,37 @@ export function NewItemView() {
 function NewItem() {
   const { id: project, of } = useProject()
   const navigate = useNavigate()
-  const queryClient = useQueryClient()
   const { question, gap } = route.useSearch()
-  const drafts = useDrafts(project)
+  const drafts = useDrafts()
   // An item for a question has a draft of its own, so that neither takes the place of the other.
-  const draft = question === undefined ? newItem : `${newItem} ${question}`
-  const begun: ItemValues = { name: nameFor(question), description: '', text: '' }
-  const form = useForm<ItemValues>({
-    initialValues: valuesOf(drafts.read(draft) ?? begun),
-    validate,
-    onValuesChange: (values) => drafts.keep(draft, { ...values, changeSeq: 0 }),
-  })
+  const name = question === undefined ? newItem : `${newItem} ${question}`
+  const [draft] = useState(() => drafts.read(name))
   const [twin, setTwin] = useState<{ item: Twin; text: string } | null>(null)
   const back = gap
     ? ({ to: '/p/$project/questions', params: { project }, search: { question: gap } } as const)
     : ({ to: '/p/$project/knowledge', params: { project } } as const)
-  const save = useMutation({
-    mutationFn: (answer: TwinAnswer) => storeDocument(project, form.values, answer),
-    onSuccess: async (stored) => {
-      if ('twin' in stored) return setTwin({ item: stored.twin, text: form.values.text })
-      drafts.drop(draft)
-      await queryClient.invalidateQueries({ queryKey: pathOf(of.knowledge) })
+  const form = useApiForm({
+    first: ask({ name: nameFor(question), description: '', text: '' }),
+    draft: draft ? ask(draft) : undefined,
+    isEdit: true,
+    send: ({ answer, ...document }) => answered(storeDocument(project, document, answer)),
+    changes: of.knowledge,
+    done: async (stored, { text }) => {
+      if ('twin' in stored) return setTwin({ item: stored.twin, text })
+      drafts.drop(name)
       notifications.show({ message: `Saved “${stored.name}”` })
       // Going back does not lead to a form of what is saved already.
       if (gap) await navigate({ ...back, search: { question: gap, written: stored.id }, replace: true })
       else await navigate({ ...to.item(stored.id), replace: true })
     },
-    onError: (error) => form.setErrors(fieldErrors(error)),
   })
+  const { values, state } = form
+  useSavedDraft(name, { ...valuesOf(values), changeSeq: 0 }, state.isReady)
   const openDocument = async ([file]: File[]) => {
     if (!file) return
     try {
       const { name, description = '', text } = await readDocument(project, file)
-      const { values } = form
-      form.setValues({
+      form.set({
         text,
         name: values.name.trim() === '' ? name : values.name,
         description: values.description.trim() === '' ? description : values.description,
@@ -93,22 +91,16 @@ function NewItem() {
       notifications.show({ color: 'red', title: file.name, message: failureOf(error) })
     }
   }
-  const isEmpty = JSON.stringify(form.values) === JSON.stringify(begun)
   return (
-    <ItemForm
-      form={form}
-      error={save.error}
-      firstField={question === undefined ? 'name' : 'text'}
-      onSubmit={() => save.mutate('ask')}
-    >
+    <ItemForm form={form} error={state.error} firstField={question === undefined ? 'name' : 'text'}>
       <PageHeader
         title="New item"
         action={
           <Group gap="xs">
-            <PageButton variant="default" {...back} onClick={() => drafts.drop(draft)}>
-              {isEmpty ? 'Cancel' : 'Discard'}
+            <PageButton variant="default" {...back} onClick={() => drafts.drop(name)}>
+              {state.isReady ? 'Discard' : 'Cancel'}
             </PageButton>
-            <Button type="submit" loading={save.isPending}>
+            <Button type="submit" loading={state.isPending} disabled={!state.isReady}>
               Save
             </Button>
           </Group>
@@ -124,19 +116,24 @@ function NewItem() {
       >
         <DropHint icon={IconFile} title={`Drop a ${readableFiles} file to edit its text here`} />
       </Dropzone.FullScreen>
-      {twin?.text === form.values.text && (
+      {twin?.text === values.text && (
         <Warning>
           <TwinChoice
             twin={twin.item}
-            name={form.values.name}
-            isPending={save.isPending}
-            onReplace={() => save.mutate(twin.item)}
-            onKeep={() => save.mutate('keep')}
+            name={values.name}
+            isPending={state.isPending}
+            onReplace={() => state.submit({ answer: twin.item })}
+            onKeep={() => state.submit({ answer: 'keep' })}
           />
         </Warning>
       )}
     </ItemForm>
   )
+}
+
+/** What is stored of a document, unless an item has its text. */
+function ask(values: ItemValues): ItemValues & { answer: TwinAnswer } {
+  return { ...valuesOf(values), answer: 'ask' }
 }
 
 interface EditFormProps {
@@ -149,58 +146,49 @@ export function EditForm({ item, onSaved }: EditFormProps) {
   const { id } = item
   const { id: project, of } = useProject()
   const queryClient = useQueryClient()
-  const drafts = useDrafts(project)
+  const drafts = useDrafts()
   const [draft] = useState(() => drafts.read(id))
   const [changeSeq, setChangeSeq] = useState(draft?.changeSeq ?? item.changeSeq)
-  const [isDraft, setDraft] = useState(draft !== null)
-  const form = useForm<ItemValues>({
-    initialValues: valuesOf(draft ?? item),
-    validate,
-    onValuesChange: (values) => keep({ ...values, changeSeq }),
-  })
-  const keep = (next: Draft) => {
-    setDraft(true)
-    drafts.keep(id, next)
-  }
-  const discard = () => {
-    form.setValues(valuesOf(item))
-    form.clearErrors()
-    save.reset()
-    setChangeSeq(item.changeSeq)
-    setDraft(false)
-    drafts.drop(id)
-  }
-  const saveOver = () => {
-    setChangeSeq(item.changeSeq)
-    keep({ ...form.values, changeSeq: item.changeSeq })
-  }
-  const save = useMutation({
-    mutationFn: () => storeDocument(project, form.values, { id, changeSeq }),
-    onSuccess: async () => {
+  const form = useApiForm({
+    first: valuesOf(item),
+    draft: draft ? valuesOf(draft) : undefined,
+    isEdit: true,
+    send: (document) => answered(storeDocument(project, document, { id, changeSeq })),
+    changes: of.knowledge,
+    done: (_, { name }) => {
       drafts.drop(id)
-      await queryClient.invalidateQueries({ queryKey: pathOf(of.knowledge) })
-      notifications.show({ message: `Saved “${form.values.name}”` })
+      notifications.show({ message: `Saved “${name}”` })
       onSaved()
     },
-    onError: async (error) => {
-      form.setErrors(fieldErrors(error))
-      if (error instanceof ApiProblem && error.code === 'item_has_changed')
-        await queryClient.invalidateQueries({ queryKey: pathOf(of.knowledge({ id })) })
-    },
   })
+  const { values, state } = form
+  useSavedDraft(id, { ...values, changeSeq }, state.isReady)
+  const hasChanged = state.error instanceof ApiProblem && state.error.code === 'item_has_changed'
+  const readAgain = useEffectEvent(() =>
+    queryClient.invalidateQueries({ queryKey: pathOf(of.knowledge({ id })) }),
+  )
+  useEffect(() => {
+    if (hasChanged) void readAgain()
+  }, [hasChanged])
   const isOutdated = item.changeSeq !== changeSeq
   return (
     <ItemForm
       form={form}
-      error={isOutdated ? null : save.error}
-      edited={{ id, name: form.values.name, changeSeq: item.changeSeq }}
-      onSubmit={() => save.mutate()}
+      error={hasChanged ? null : state.error}
+      edited={{ id, name: values.name, changeSeq: item.changeSeq }}
     >
       <Group gap="xs" justify="flex-end">
-        <Button variant="default" onClick={discard} disabled={!isDraft}>
+        <Button
+          variant="default"
+          disabled={!state.isReady}
+          onClick={() => {
+            form.reset()
+            setChangeSeq(item.changeSeq)
+          }}
+        >
           Discard changes
         </Button>
-        <Button type="submit" loading={save.isPending} disabled={!isDraft || isOutdated}>
+        <Button type="submit" loading={state.isPending} disabled={!state.isReady || isOutdated}>
           Save
         </Button>
       </Group>
@@ -208,7 +196,7 @@ export function EditForm({ item, onSaved }: EditFormProps) {
         <Warning>
           <strong>This item has changed since you started editing.</strong> Your changes are kept here.
           Discard them to see the current version, or{' '}
-          <Button variant="subtle" size="compact-sm" onClick={saveOver}>
+          <Button variant="subtle" size="compact-sm" onClick={() => setChangeSeq(item.changeSeq)}>
             replace it with your version
           </Button>
         </Warning>
@@ -217,49 +205,59 @@ export function EditForm({ item, onSaved }: EditFormProps) {
   )
 }
 
+/** Saves a draft as long as it says something else than what is stored. */
+function useSavedDraft(name: string, draft: Draft, isChanged: boolean): void {
+  const drafts = useDrafts()
+  const json = JSON.stringify(draft)
+  useEffect(() => {
+    if (isChanged) drafts.save(name, json)
+    else drafts.drop(name)
+  }, [drafts, name, json, isChanged])
+}
+
 interface ItemFormProps {
-  form: UseFormReturnType<ItemValues>
+  form: Pick<ReturnType<typeof useApiForm<ItemValues, unknown>>, 'field' | 'state' | 'values'>
   /** Why it was not saved. */
   error: unknown
   /** The field that takes the focus. */
   firstField?: 'name' | 'text'
   edited?: Edited
-  onSubmit: () => void
   /** Above the fields. */
   children: ReactNode
 }
 
 /** The fields of an item beside its preview. Ctrl+Enter in the text submits them. */
-function ItemForm({ form, error, firstField, edited, onSubmit, children }: ItemFormProps) {
+function ItemForm({ form, error, firstField, edited, children }: ItemFormProps) {
   const { id: project } = useProject()
+  const { state, values } = form
+  const element = useFaultFocus(error)
   const name = useFocus<HTMLInputElement>(firstField === 'name')
   const text = useFocus<HTMLTextAreaElement>(firstField === 'text')
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit()
   }
-  const isAboutFields = error instanceof ApiProblem && error.fields.length > 0
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (state.isReady && !state.isPending) state.submit()
+  }
+  const fields = {
+    name: form.field('name'),
+    description: form.field('description'),
+    text: form.field('text'),
+  }
   return (
-    <form
-      onSubmit={form.onSubmit(onSubmit, (faults) => form.getInputNode(Object.keys(faults)[0] ?? '')?.focus())}
-      noValidate
-    >
+    <form ref={element} onSubmit={submit} noValidate>
       <Stack gap="md">
         {children}
-        {Boolean(error) && !isAboutFields && <Problem error={error} />}
+        {Boolean(error) && !state.isSaid() && <Problem error={error} />}
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, md: 6 }}>
             <Stack gap="sm">
-              <TextInput
-                ref={name}
-                label="Name"
-                required
-                maxLength={nameCharsMax}
-                {...form.getInputProps('name')}
-              />
+              <TextInput ref={name} label="Name" required maxLength={nameCharsMax} {...fields.name} />
               <TextInput
                 label="Description"
                 description="For people. Agents do not see it."
-                {...form.getInputProps('description')}
+                {...fields.description}
               />
               <Textarea
                 ref={text}
@@ -272,20 +270,25 @@ function ItemForm({ form, error, firstField, edited, onSubmit, children }: ItemF
                 styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
                 onKeyDown={onKeyDown}
                 placeholder={'## Refunds\n\nWe refund any order within 30 days.'}
-                {...form.getInputProps('text')}
+                {...fields.text}
               />
               <Text size="xs" c="dimmed" className="cb-figure">
-                {asBytes(new Blob([form.values.text]).size)}
+                {asBytes(new Blob([values.text]).size)}
               </Text>
             </Stack>
           </Grid.Col>
           <Grid.Col span={{ base: 12, md: 6 }}>
-            <PreviewPanel project={project} text={form.values.text} {...(edited && { edited })} />
+            <PreviewPanel project={project} text={values.text} {...(edited && { edited })} />
           </Grid.Col>
         </Grid>
       </Stack>
     </form>
   )
+}
+
+/** What a form sends, whose errors say themselves how large a text may be. */
+async function answered<Answer>(stored: Promise<Answer>): Promise<Answered<Answer>> {
+  return { data: await stored, error: null }
 }
 
 /** A question is the name of its item, which searches count. */

@@ -92,9 +92,9 @@ export function KnowledgeView() {
       </Dropzone.FullScreen>
       <UploadList uploads={uploads} answer={answer} clear={clear} />
       {(rows.length > 0 || sought !== undefined || items.isPending) && (
-        <search className={classes.searchRow} aria-label="Find items">
+        <Group component="search" aria-label="Find items">
           <SearchField label="Find by name or text" text={sought ?? ''} onSearch={find} />
-        </search>
+        </Group>
       )}
       <PagedTable
         label="Knowledge items"

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import type { ExplainedHit } from '../../../../knowledge/search/explain.ts'
 import { Highlight } from '../../components/highlight.tsx'
 import { PageLink } from '../../components/links.tsx'
@@ -15,19 +15,19 @@ export function TextHits({ words }: { words: string }) {
     return <Problem title="The texts could not be searched" error={error} onRetry={() => void refetch()} />
   if (!hits || hits.passages === 0) return null
   return (
-    <section aria-label="In texts" data-stale={isPlaceholderData || undefined} className={classes.hits}>
+    <Stack component="section" gap="xs" aria-label="In texts" data-stale={isPlaceholderData || undefined}>
       <h2>In texts</h2>
       <p className="cb-dimmed">
         {hits.passages < passagesMax
           ? 'Passages that have the most of these words, in any of their forms.'
           : `The best ${passagesMax} passages for these words, in any of their forms.`}
       </p>
-      <ul>
+      <ul className={classes.hits}>
         {hits.items.map((hit) => (
           <Hit key={hit.itemId} hit={hit} />
         ))}
       </ul>
-    </section>
+    </Stack>
   )
 }
 
@@ -44,7 +44,7 @@ function Hit({ hit }: { hit: ExplainedHit }) {
           {hit.heading}
         </Text>
       )}
-      <p dir="auto" className={classes.excerpt}>
+      <p dir="auto" className="cb-wrap">
         <Highlight text={excerpt} ranges={rangesOf(excerpt, hit.forms)} />
       </p>
     </li>

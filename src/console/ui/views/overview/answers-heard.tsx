@@ -1,9 +1,9 @@
+import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Unmeasurable } from '../../../../calls/sound/figures.ts'
 import { asCount, counted } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import { facetCountsQuery } from '../calls/call-queries.ts'
-import classes from '../charts/charts.module.css'
 import { ChartCard, type ChartCardProps } from './chart-card.tsx'
 
 /** Behind how many. */
@@ -30,5 +30,10 @@ export function AnswersHeard(props: ChartCardProps) {
     .sort(([, a], [, b]) => b - a)
     .map(([reason, calls]) => `${asCount(calls)} ${reasons[reason as Unmeasurable]}`)
   const words = [`Sound measured of ${asCount(measured)} of ${counted(all, 'call')}`, why.join(', ')]
-  return <ChartCard {...props} note={<p className={classes.words}>{words.filter(Boolean).join('; ')}</p>} />
+  const note = (
+    <Text size="xs" c="dimmed" mt="xs">
+      {words.filter(Boolean).join('; ')}
+    </Text>
+  )
+  return <ChartCard {...props} note={note} />
 }

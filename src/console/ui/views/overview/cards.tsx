@@ -213,7 +213,7 @@ function CriteriaRows({ rows, period }: CriteriaRowsProps) {
             params={{ project }}
             search={{ [`${criterionPrefix}${id}`]: 'fail', ...period.filters }}
             preload={false}
-            className={charts.barLink}
+            className={`cb-truncate ${charts.barLink}`}
           >
             <bdi>{name}</bdi>
             <span className="cb-hidden">: calls that failed</span>

@@ -1,4 +1,4 @@
-import { Group, Skeleton } from '@mantine/core'
+import { Group, Skeleton, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { noValue } from '../../../../calls/filters.ts'
 import { PageLink } from '../../components/links.tsx'
@@ -8,12 +8,11 @@ import { AlertLink } from '../alerts/alert-link.tsx'
 import { Card, useTableSwitch } from '../charts/card.tsx'
 import { formatOf, groupingsOf, isSpan } from '../charts/chart.ts'
 import type { Chart, ChartSearch } from '../charts/chart-search.ts'
-import classes from '../charts/charts.module.css'
 import { FigureChart } from '../charts/figure-chart.tsx'
 import { useChart, useCompared } from '../charts/use-chart.ts'
 import { ChangeOf, type ComparedPeriod } from './figures.tsx'
 import { Movers } from './movers.tsx'
-import overview from './overview.module.css'
+import classes from './overview.module.css'
 
 export interface ChartCardProps {
   name: string
@@ -80,9 +79,9 @@ export function ChartCard({ name, search, isOfSome = false, period, arranging, n
         return (
           <>
             {hasDate && (
-              <p className={classes.words}>
+              <Text size="xs" c="dimmed" mb="sm">
                 {title} · {drawn.period}
-              </p>
+              </Text>
             )}
             {isCompared ? (
               <Whole chart={chart} period={period} filters={resolvedFilters}>
@@ -124,11 +123,11 @@ function Whole({ chart, period, filters, children }: WholeProps) {
   const isShare = show === 'share' || show === 'failed'
   return (
     <>
-      <p className={overview.whole}>
+      <p className={classes.whole}>
         {compared && compared.value !== null && (
           <>
             <strong>{format(compared.value)}</strong>
-            <span className={overview.change}>
+            <span className={classes.change}>
               <ChangeOf
                 figure={compared}
                 unit={isShare ? 'share' : 'amount'}

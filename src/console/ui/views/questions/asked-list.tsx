@@ -8,7 +8,6 @@ import { QueryTable } from '../../components/table.tsx'
 import { usePerson, useProject } from '../../session.ts'
 import { QuestionDetail } from './question-detail.tsx'
 import { refetchInterval, useMark } from './question-queries.ts'
-import classes from './questions.module.css'
 import type { QuestionsSearch } from './questions-search.ts'
 
 /** As many as the service lists. */
@@ -90,7 +89,7 @@ export function AskedList({ state, search, total, onShow, empty }: AskedListProp
         }
         columns={({ cell, text, when }) => [
           cell('Question', (row) => (
-            <Text size="sm" lineClamp={2} dir="auto" className={classes.query}>
+            <Text size="sm" lineClamp={2} dir="auto" className="cb-wrap">
               {row.query}
             </Text>
           )),

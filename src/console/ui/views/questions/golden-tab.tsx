@@ -10,6 +10,7 @@ import { asPercent, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
+import { Facts } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { QueryTable, Table } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
@@ -111,40 +112,37 @@ function Latest({ runs }: { runs: Runs | undefined }) {
   const before = runs.at(-2)
   if (!last) return <p className="cb-dimmed">Not asked yet. They are asked after each change of knowledge.</p>
   return (
-    <dl className={classes.shares}>
-      <Share label="Found first" value={last.hit1} before={before?.hit1} />
-      <Share label="Among the first five" value={last.hit5} before={before?.hit5} />
-      <div>
-        <dt>Last asked</dt>
-        <dd>
-          <Instant at={last.lastAt} />
-        </dd>
-      </div>
-    </dl>
+    <Facts
+      isRow
+      of={{
+        'Found first': <Share value={last.hit1} before={before?.hit1} />,
+        'Among the first five': <Share value={last.hit5} before={before?.hit5} />,
+        'Last asked': <Instant at={last.lastAt} />,
+      }}
+    />
   )
 }
 
-function Share({ label, value, before }: { label: string; value: number; before: number | undefined }) {
+function Share({ value, before }: { value: number; before: number | undefined }) {
   return (
-    <div>
-      <dt>{label}</dt>
-      <dd>
-        <strong className="cb-figure">{asPercent(value)}</strong>
-        {before !== undefined && before !== value && (
-          <span className="cb-dimmed cb-figure"> before: {asPercent(before)}</span>
-        )}
-      </dd>
-    </div>
+    <>
+      <Text span fz={20} fw={700} className="cb-figure">
+        {asPercent(value)}
+      </Text>
+      {before !== undefined && before !== value && (
+        <span className="cb-dimmed cb-figure"> before: {asPercent(before)}</span>
+      )}
+    </>
   )
 }
 
 function Query({ question: { query, callId, createdBy } }: { question: Golden }) {
   return (
     <>
-      <Text size="sm" lineClamp={2} dir="auto" className={classes.query}>
+      <Text size="sm" lineClamp={2} dir="auto" className="cb-wrap">
         {query}
       </Text>
-      <Text size="xs" c="dimmed" className={classes.query}>
+      <Text size="xs" c="dimmed" className="cb-wrap">
         {createdBy && <bdi>{createdBy}</bdi>}
         {callId !== null && (
           <>
@@ -171,7 +169,12 @@ function Item({ item }: Pick<Golden, 'item'>) {
 
 function Rank({ rank }: { rank: number | null | undefined }) {
   if (rank === null || rank === undefined) return <span className="cb-dimmed">Not asked</span>
-  if (rank === 0) return <strong className={classes.missed}>Not found</strong>
+  if (rank === 0)
+    return (
+      <Text span fw={500} c="var(--cb-danger-text)">
+        Not found
+      </Text>
+    )
   return <span className="cb-figure">{places[rank - 1]}</span>
 }
 

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import type { FoundPassage } from '../../../../knowledge/questions/hits.ts'
 import { PageLink } from '../../components/links.tsx'
 import { to } from '../../components/to.ts'
@@ -19,7 +19,7 @@ function plain(text: string): string {
 export function PassageList({ passages, askedAt }: PassageListProps) {
   if (passages.length === 0) return <p className="cb-dimmed">No passage was found.</p>
   return (
-    <ol className={classes.passages}>
+    <Stack component="ol" gap="xs" maw={720} className={classes.passages}>
       {passages.map(({ rank, item, heading, text, changedAt }) => (
         <li key={rank}>
           <span className="cb-figure cb-dimmed">{rank}</span>
@@ -49,6 +49,6 @@ export function PassageList({ passages, askedAt }: PassageListProps) {
           </div>
         </li>
       ))}
-    </ol>
+    </Stack>
   )
 }

@@ -17,7 +17,6 @@ import { useItem } from '../knowledge/queries.ts'
 import { KeepButton } from './keep-button.tsx'
 import { PassageList } from './passage-list.tsx'
 import { refetchInterval } from './question-queries.ts'
-import classes from './questions.module.css'
 
 const callsShown = 5
 
@@ -42,7 +41,7 @@ export function QuestionDetail({ question: row, written, ...acts }: QuestionDeta
   const question = detail.data ?? row
   const calls = [...new Set(detail.data?.askings.flatMap(({ callId }) => callId ?? []))]
   return (
-    <Stack gap="sm" className={classes.detail}>
+    <Stack gap="sm" pt={4} pb="xs" style={{ cursor: 'auto' }}>
       {written && question.mark === null ? (
         <Written question={question} item={written} {...acts} />
       ) : (

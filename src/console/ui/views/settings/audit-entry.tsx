@@ -1,3 +1,4 @@
+import { Group, Text } from '@mantine/core'
 import { IconKey, IconServer, IconTerminal2, IconUser, IconUserQuestion } from '@tabler/icons-react'
 import type { LinkProps } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -9,7 +10,6 @@ import { Mono } from '../../components/mono.tsx'
 import { to } from '../../components/to.ts'
 import { actorWords, settingWords } from './action-words.ts'
 import { roleLabels } from './people.ts'
-import classes from './settings.module.css'
 
 const icons: Record<ActorKind, typeof IconUser> = {
   person: IconUser,
@@ -25,21 +25,28 @@ export function AuditActor({ row: { actor, actorKind, actorId } }: { row: AuditR
   const isNamed = actorKind === 'person' || actorKind === 'key'
   const [name, rest] = partsOf(actor ?? actorWords[actorKind])
   return (
-    <span
-      className={classes.auditActor}
+    <Group
+      component="span"
+      gap={6}
+      wrap="nowrap"
       title={[actor ?? actorWords[actorKind], actorId].filter(Boolean).join('\n')}
     >
-      <Icon size={14} aria-label={actorWords[actorKind]} />
+      <Icon size={14} color="var(--mantine-color-dimmed)" aria-label={actorWords[actorKind]} />
       <PageLink
         {...to.audit}
         search={{ who: isNamed ? (actorId ?? actorKind) : actorKind }}
-        className={`cb-truncate ${classes.auditActorName}`}
+        c="inherit"
+        className="cb-truncate"
         dir="auto"
       >
         {name}
       </PageLink>
-      {rest && <span className={`cb-dimmed cb-truncate ${classes.auditActorRest}`}>{rest}</span>}
-    </span>
+      {rest && (
+        <Text span c="dimmed" truncate flex={1}>
+          {rest}
+        </Text>
+      )}
+    </Group>
   )
 }
 

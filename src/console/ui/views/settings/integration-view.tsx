@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { Page } from '../../components/page.tsx'
+import { Labelled, Page } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
@@ -15,7 +15,6 @@ import { NotFound } from '../../shell/page-problem.tsx'
 import { totalLabel } from '../calls/pages.ts'
 import { type Integration, integrations, type Lines } from './integrations.ts'
 import { useNewKey } from './new-key.tsx'
-import classes from './settings.module.css'
 import { useLastCall } from './sources.ts'
 
 const route = getRouteApi('/p/$project/settings/integrations/$integration')
@@ -83,11 +82,9 @@ function SetUp({ integration }: { integration: Integration }) {
 
 function LinesToCopy({ label, hint, code }: Lines) {
   return (
-    <div>
-      <p className={classes.label}>{label}</p>
-      {hint && <p className={classes.fieldHint}>{hint}</p>}
+    <Labelled label={label} hint={hint}>
       <CodeBlock code={code} label={`Copy: ${label}`} />
-    </div>
+    </Labelled>
   )
 }
 

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, SegmentedControl, Stack, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Group, Input, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconCheck, IconPlus, IconX } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
@@ -7,10 +7,10 @@ import { pathOf, unwrap } from '../../api.ts'
 import type { FieldProps } from '../../components/api-form.tsx'
 import { DayField } from '../../components/day-field.tsx'
 import { Mono } from '../../components/mono.tsx'
+import { Labelled } from '../../components/page.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { type Expiry, expiresAtOf, expiryChoices } from './expiry.ts'
-import classes from './settings.module.css'
 
 const entriesMax = 1_000
 const settledAfterMs = 200
@@ -22,10 +22,7 @@ export function ExpiryField({ value, onChange, error }: FieldProps<Expiry>) {
   const isOver = isDate && value.day !== '' && expiresAtOf(value, dates) === undefined
   const fault = isOver ? 'This day has passed. Choose today or a later day.' : error
   return (
-    <div>
-      <p className={classes.label} id="expiry-label">
-        Expires
-      </p>
+    <Labelled label="Expires" id="expiry-label">
       <Group gap="xs">
         <SegmentedControl
           size="xs"
@@ -39,12 +36,12 @@ export function ExpiryField({ value, onChange, error }: FieldProps<Expiry>) {
         )}
       </Group>
       {isDate && !isOver && (
-        <p className={`${classes.fieldHint} ${classes.expiryHint}`}>
+        <Text size="xs" c="dimmed" mt={4}>
           The key works through the end of this day.
-        </p>
+        </Text>
       )}
-      {fault && <p className={classes.fieldError}>{fault}</p>}
-    </div>
+      {fault && <Input.Error mt={4}>{fault}</Input.Error>}
+    </Labelled>
   )
 }
 
@@ -129,12 +126,14 @@ export function AllowList({
     replace(at, ...(entries[at]?.trim() ? [entries[at]] : []), ...pasted)
   }
   return (
-    <fieldset className={classes.fieldset}>
-      <legend className={classes.label}>Allowed addresses</legend>
-      <p className={classes.fieldHint}>
+    <Stack component="fieldset" gap={0} align="flex-start" miw={0} m={0} p={0} bd="none">
+      <Text component="legend" fw={500} mb={4} p={0}>
+        Allowed addresses
+      </Text>
+      <Text size="xs" c="dimmed" mb="xs">
         An address such as <Mono>203.0.113.9</Mono>, a range such as <Mono>203.0.113.0/24</Mono>, or IPv6.
         Leave empty to allow any address.
-      </p>
+      </Text>
       <Stack gap="xs" w="100%" mah={240} mb={4} style={{ overflowY: 'auto' }}>
         {entries.map((entry, at) => (
           <AddressInput
@@ -171,18 +170,26 @@ export function AllowList({
       >
         Add address
       </Button>
-      <div className={classes.testAddress}>
+      <Group
+        gap="4px 12px"
+        align="flex-end"
+        w="100%"
+        mt="xs"
+        pt="sm"
+        style={{ borderTop: '1px solid var(--cb-border)' }}
+      >
         <AddressInput
+          w={240}
           label="Test an address"
           placeholder="198.51.100.7"
           value={check.tested}
           onChange={(event) => check.setTested(event.currentTarget.value)}
         />
-        <p role="status" className={classes.testAnswer} data-allows={check.allows ?? undefined}>
+        <Group role="status" gap={4} mih={32} c={colorOf(check.allows)}>
           <TestAnswer {...check} />
-        </p>
-      </div>
-    </fieldset>
+        </Group>
+      </Group>
+    </Stack>
   )
 }
 
@@ -192,6 +199,11 @@ const AddressInput = TextInput.withProps({
   spellCheck: false,
   maxLength: 100,
 })
+
+function colorOf(allows: boolean | null): string | undefined {
+  if (allows === null) return undefined
+  return allows ? 'var(--cb-success-text)' : 'var(--cb-danger-text)'
+}
 
 function TestAnswer({ tested, error, isSettled, hasFaults, allows }: AddressCheck) {
   if (!tested.trim()) return <span className="cb-dimmed">Would it be allowed?</span>

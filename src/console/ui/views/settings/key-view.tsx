@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Input, SegmentedControl, Stack, TextInput } from '@mantine/core'
 import { IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -10,7 +10,7 @@ import { Empty } from '../../components/empty.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
-import { Facts, Loaded, Page } from '../../components/page.tsx'
+import { Facts, Labelled, Loaded, Page } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { to } from '../../components/to.ts'
 import { useDates } from '../../components/use-dates.ts'
@@ -28,7 +28,6 @@ import {
 import { accesses, accessOf, stateOf } from './keys.ts'
 import { KeyState, useRevokeKey } from './keys-view.tsx'
 import { useShowKey } from './new-key.tsx'
-import classes from './settings.module.css'
 
 const route = getRouteApi('/p/$project/settings/keys/$key')
 const allKeys = <PageLink {...to.keys}>All keys</PageLink>
@@ -179,9 +178,9 @@ function KeyForm({ record }: { record: KeyRecord }) {
         <ExpiryField {...form.field('expiry', 'expiresAt')} />
         <AllowList check={check} {...form.field('entries')} />
         {restricts(record.allowedIps) && !restricts(allowedIpsOf(entries)) && (
-          <p className={classes.fieldError} role="status">
+          <Input.Error role="status">
             Saving this lets anyone who has the key use it from any address.
-          </p>
+          </Input.Error>
         )}
         {(record.scope === 'read' || record.scope === 'search') && (
           <AllowedOrigins {...form.field('origins')} />
@@ -235,18 +234,15 @@ function RotateForm({ record, onCancel }: { record: KeyRecord; onCancel: () => v
         You get a new key with the same access and rules. The old key keeps working during the overlap, so
         that you have time to replace it.
       </p>
-      <div>
-        <p className={classes.label} id="overlap-label">
-          Overlap
-        </p>
+      <Labelled label="Overlap" id="overlap-label">
         <SegmentedControl
           size="xs"
           aria-labelledby="overlap-label"
           data={overlaps}
           {...form.input('overlap')}
         />
-      </div>
-      {isAtOnce && <p className={classes.fieldError}>The old key stops working at once.</p>}
+      </Labelled>
+      {isAtOnce && <Input.Error>The old key stops working at once.</Input.Error>}
     </ApiForm>
   )
 }

@@ -7,6 +7,7 @@ import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { ChoiceCards } from '../../components/choice-cards.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { useShow } from '../../components/dialogs.tsx'
+import { Labelled } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
 import { useDates } from '../../components/use-dates.ts'
@@ -21,7 +22,6 @@ import {
   useAddressCheck,
 } from './key-rules.tsx'
 import { type Access, accesses, newKeyDialog } from './keys.ts'
-import classes from './settings.module.css'
 
 interface NewKeyOptions {
   /** For one use: what its key is called, and its only access. */
@@ -127,10 +127,9 @@ function isForPages(access: Access): boolean {
 
 function Command({ code }: { code: string }) {
   return (
-    <div>
-      <p className={classes.label}>Try it</p>
+    <Labelled label="Try it">
       <CodeBlock code={code} label="Copy command" />
-    </div>
+    </Labelled>
   )
 }
 

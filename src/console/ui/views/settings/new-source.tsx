@@ -9,6 +9,7 @@ import { ApiForm, type FieldProps, useApiForm } from '../../components/api-form.
 import cards from '../../components/choice-cards.module.css'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { useShow } from '../../components/dialogs.tsx'
+import { Labelled } from '../../components/page.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
 import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
@@ -240,10 +241,9 @@ export function useShowSecret() {
           text={source.secret ?? ''}
           warning={`This is the only time the secret is shown. Give it to ${label}: ${secretName.toLowerCase()}.`}
           before={
-            <div>
-              <p className={classes.label}>Address</p>
+            <Labelled label="Address">
               <CodeBlock code={addressOf(source)} label="Copy address" />
-            </div>
+            </Labelled>
           }
           onStored={() => {
             close()

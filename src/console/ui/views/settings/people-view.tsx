@@ -257,11 +257,10 @@ function Roles() {
   const facts = roles.toReversed().map((role) => [roleLabels[role], describeRole(role, membersMayDelete)])
   return (
     <Section title="Roles">
-      <div className={classes.roles}>
-        <Facts of={Object.fromEntries(facts)} />
-      </div>
+      <Facts of={Object.fromEntries(facts)} />
       <Switch
         size="xs"
+        mt="md"
         label="Members can delete calls and knowledge"
         description="Owners always can. Deleted records cannot be restored."
         checked={membersMayDelete}

@@ -155,7 +155,7 @@ export function ReceiptProgress({ id, onDone }: { id: string; onDone: () => void
             page.
           </p>
           <progress
-            className={classes.progress}
+            style={{ width: '100%' }}
             value={calls ? deleted : 1}
             max={calls || 1}
             aria-label="Deleted calls"

@@ -14,7 +14,7 @@ import { counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
-import { Loaded, Page } from '../../components/page.tsx'
+import { Labelled, Loaded, Page } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
@@ -22,7 +22,6 @@ import { Table } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
 import { ApiFields, filled, useShowSecret } from './new-source.tsx'
-import classes from './settings.module.css'
 import { SourceHistory } from './source-history.tsx'
 import {
   addressOf,
@@ -179,7 +178,7 @@ function Failures({ source: { id } }: SourceProps) {
           columns={({ cell, when }) => [
             when('Received', ({ at }) => at, { width: '104px' }),
             cell('Field', ({ field, message }) => (
-              <span className={classes.failure} title={`${field} ${message}`}>
+              <span className="cb-wrap" title={`${field} ${message}`}>
                 <Mono>{field}</Mono> {message}
               </span>
             )),
@@ -210,16 +209,15 @@ function SetUp({ source }: SourceProps) {
   return (
     <Panel title={`Set up ${label}`}>
       <div className="cb-stack">
-        <div>
-          <p className={classes.label}>{variable ? 'Variable' : 'Address'}</p>
+        <Labelled label={variable ? 'Variable' : 'Address'}>
           <CodeBlock code={addressOf(source)} label="Copy" />
-        </div>
+        </Labelled>
         <Secret source={source} />
-        <ol className={classes.sourceSteps}>
+        <Stack component="ol" gap="xs" pl={20} style={{ listStyle: 'decimal' }}>
           {sourceSteps[platform].map((step) => (
             <li key={step}>{step}</li>
           ))}
-        </ol>
+        </Stack>
         {template !== undefined && <CodeBlock code={template} label="Copy template" />}
         <Anchor href={`/docs/guide/sources#${platform}`}>{label} in the guide</Anchor>
       </div>
@@ -235,15 +233,14 @@ function Secret({ source }: SourceProps) {
   if (secretFrom === 'us') return <NewSecret source={source} />
   if (!hasSecret || isOpen) return <PasteSecret source={source} onDone={() => setOpen(false)} />
   return (
-    <div>
-      <p className={classes.label}>Secret</p>
+    <Labelled label="Secret">
       <Group justify="space-between">
         <span className="cb-dimmed">{secretName}: stored.</span>
         <Button variant="default" size="xs" onClick={() => setOpen(true)}>
           Replace
         </Button>
       </Group>
-    </div>
+    </Labelled>
   )
 }
 
@@ -279,8 +276,7 @@ function NewSecret({ source }: SourceProps) {
     done: (made) => show(made, 'Save the new secret'),
   })
   return (
-    <div>
-      <p className={classes.label}>Secret</p>
+    <Labelled label="Secret">
       <Group justify="space-between">
         <span className="cb-dimmed">Shown once, when it was created.</span>
         <Button
@@ -294,7 +290,7 @@ function NewSecret({ source }: SourceProps) {
         </Button>
       </Group>
       {error && <Problem error={error} />}
-    </div>
+    </Labelled>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group, PasswordInput } from '@mantine/core'
+import { Button, Group, PasswordInput, SimpleGrid } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -8,7 +8,7 @@ import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { CodeField } from '../../components/code-field.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Mono } from '../../components/mono.tsx'
-import { Loaded } from '../../components/page.tsx'
+import { Labelled, Loaded } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useFocus } from '../../components/use-focus.ts'
@@ -191,19 +191,18 @@ function AppStep({ made: { secret, qr, backupCodes }, onStep, onDone: _, ...canc
       >
         <path d={qr.path} />
       </svg>
-      <div>
-        <p className={classes.label}>Or type this key into the app</p>
+      <Labelled label="Or type this key into the app">
         <Group gap={4} wrap="nowrap">
-          <span className={`cb-mono ${classes.twoFactorSecret}`}>
+          <Group component="span" gap="0 8px" className="cb-mono">
             {Array.from({ length: secret.length / lettersAtOnce }, (_, at) => at * lettersAtOnce).map(
               (from) => (
                 <span key={from}>{secret.slice(from, from + lettersAtOnce)}</span>
               ),
             )}
-          </span>
+          </Group>
           <CopyButton value={secret} label="Copy key" />
         </Group>
-      </div>
+      </Labelled>
       <CodeField isAppOnly {...form.field('code')} />
     </ApiForm>
   )
@@ -216,13 +215,20 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
         These are your backup codes. This is the only time they are shown. Each one signs you in once without
         the app. Keep them where you keep your passwords.
       </p>
-      <ul className={classes.backupCodes} aria-label="Backup codes">
+      <SimpleGrid
+        component="ul"
+        cols={2}
+        spacing="xl"
+        verticalSpacing={4}
+        maw={280}
+        aria-label="Backup codes"
+      >
         {codes.map((code) => (
           <li key={code}>
             <Mono>{code}</Mono>
           </li>
         ))}
-      </ul>
+      </SimpleGrid>
       <Group justify="space-between">
         <CopyButton value={codes.join('\n')} label="Copy codes" withText />
         <Button onClick={onDone}>I have stored them</Button>

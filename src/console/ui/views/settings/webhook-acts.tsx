@@ -1,11 +1,10 @@
-import { Button, Checkbox, TextInput } from '@mantine/core'
+import { Button, Checkbox, SimpleGrid, Text, TextInput } from '@mantine/core'
 import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { useConfirm, useShow } from '../../components/dialogs.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
 import { useProject } from '../../session.ts'
-import classes from './settings.module.css'
 import { allEvents } from './webhook-queries.ts'
 
 /** A secret of 70 characters stands on one line. */
@@ -47,15 +46,15 @@ function NewWebhook({ onCancel }: { onCancel: () => void }) {
         {...form.field('url')}
       />
       <Checkbox.Group label="Events" {...form.field('events')}>
-        <div className={classes.webhookEvents}>
-          <Button
-            variant="default"
-            size="compact-xs"
-            className={classes.webhookAllEvents}
-            onClick={() => form.set({ events: events.length === 0 ? every : [] })}
-          >
-            {events.length === 0 ? 'Choose all' : 'Clear all'}
-          </Button>
+        <Button
+          variant="default"
+          size="compact-xs"
+          my="xs"
+          onClick={() => form.set({ events: events.length === 0 ? every : [] })}
+        >
+          {events.length === 0 ? 'Choose all' : 'Clear all'}
+        </Button>
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
           {allEvents.map(([event, words]) => (
             <Checkbox
               key={event}
@@ -65,7 +64,7 @@ function NewWebhook({ onCancel }: { onCancel: () => void }) {
               description={words}
             />
           ))}
-        </div>
+        </SimpleGrid>
       </Checkbox.Group>
       <Checkbox
         size="xs"
@@ -136,12 +135,12 @@ function useShowSecret() {
           }
           onStored={close}
         >
-          <p className={classes.fieldHint}>
+          <Text size="xs" c="dimmed">
             Events are signed as Standard Webhooks specifies.{' '}
             <a href="/docs/guide/webhooks#verify-it" target="_blank" rel="noreferrer">
               How to verify events
             </a>
-          </p>
+          </Text>
         </ShownOnce>
       ),
     })

@@ -1,20 +1,26 @@
-import { SegmentedControl } from '@mantine/core'
+import { Box, Button, Group, SegmentedControl, Skeleton, Stack } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { IconSend } from '@tabler/icons-react'
+import { IconSend, IconX } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import type { WebhookAttempt } from '../../../../webhooks/deliveries.ts'
+import type { WebhookAttempt, WebhookMessage } from '../../../../webhooks/deliveries.ts'
 import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
+import { useAct } from '../../components/acts.ts'
+import { CodeBlock } from '../../components/code-block.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes } from '../../components/figures.ts'
+import { IconButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
+import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
+import { Loaded, Section } from '../../components/page.tsx'
+import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { QueryTable, type TableProps } from '../../components/table.tsx'
+import { to } from '../../components/to.ts'
+import { useProject } from '../../session.ts'
 import classes from './settings.module.css'
-import messageClasses from './webhook-message.module.css'
-import { WebhookMessageDetails } from './webhook-message.tsx'
 import { useAttempts, useMessage } from './webhook-queries.ts'
 import { AttemptStatus } from './webhook-state.tsx'
 
@@ -32,23 +38,17 @@ export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: Webho
   const open = listed?.find((row) => keyOf(row) === chosen) ?? listed?.[0] ?? older.data?.attempts[0]
   const show = (search: { show?: 'failed'; message?: string }) =>
     void navigate({ to: '.', search, replace: true, resetScroll: false })
-  const kept = which ? { show: which } : {}
-  const close = () => show(kept)
+  const filter = which ? { show: which } : {}
+  const close = () => show(filter)
   const hasRoom = useMediaQuery('(min-width: 1024px)', undefined, { getInitialValueInEffect: false })
   const details = open && (
-    <WebhookMessageDetails
-      key={open.messageId}
-      webhook={id}
-      attempt={open}
-      mayResend={enabled}
-      onClose={close}
-    />
+    <Message key={open.messageId} webhook={id} attempt={open} mayResend={enabled} onClose={close} />
   )
   const isListed = open !== undefined && listed?.includes(open)
   return (
-    <section className={classes.section}>
-      <div className={classes.sectionHead}>
-        <h2>Deliveries</h2>
+    <Section
+      title="Deliveries"
+      aside={
         <SegmentedControl
           size="xs"
           aria-label="Which deliveries"
@@ -59,9 +59,10 @@ export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: Webho
             { value: 'failed', label: 'Failed' },
           ]}
         />
-      </div>
+      }
+    >
       {older.error && !open && <Problem error={older.error} title="The delivery could not be loaded" />}
-      <div className={messageClasses.deliveries} data-open={(open && hasRoom) || undefined}>
+      <div className={classes.deliveries} data-open={(open && hasRoom) || undefined}>
         <QueryTable
           label="Deliveries"
           of={attempts}
@@ -72,7 +73,7 @@ export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: Webho
           rowKey={keyOf}
           onOpen={(row) => {
             setChosen(keyOf(row))
-            show({ ...kept, message: row.messageId })
+            show({ ...filter, message: row.messageId })
           }}
           onClose={close}
           renderBelow={(row) => !hasRoom && row === open && details}
@@ -85,13 +86,13 @@ export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: Webho
           }
         />
         {hasRoom && open && (
-          <aside aria-label="Delivery" className={messageClasses.open}>
+          <aside aria-label="Delivery" className={classes.open}>
             {details}
           </aside>
         )}
         {!hasRoom && !isListed && details}
       </div>
-    </section>
+    </Section>
   )
 }
 
@@ -124,3 +125,139 @@ const columnsOf: TableProps<WebhookAttempt>['columns'] = ({ cell }) => [
 ]
 
 const figure = (words: ReactNode) => <span className="cb-figure">{words}</span>
+
+interface MessageProps {
+  /** The id of the webhook. */
+  webhook: string
+  attempt: WebhookAttempt
+  mayResend: boolean
+  onClose: () => void
+}
+
+/** One message: each attempt, the answer to the newest failed one, and what would be sent now. */
+function Message({ webhook, attempt, mayResend, onClose }: MessageProps) {
+  const message = useMessage(webhook, attempt.messageId)
+  return (
+    <Loaded query={message} what="The delivery" waiting={<Skeleton height={160} />}>
+      {(data) => (
+        <Panel
+          title={<Mono>{attempt.event}</Mono>}
+          aside={<IconButton icon={IconX} label="Close the delivery" onClick={onClose} />}
+        >
+          <Stack gap="xs" className={classes.message}>
+            <Attempts message={data} attempt={attempt} />
+            <Answer message={data} />
+            <h3>Sent now, it would be</h3>
+            <Body message={data} attempt={attempt} />
+            <div className="cb-row">
+              {data.body && <Resend webhook={webhook} message={attempt.messageId} isReady={mayResend} />}
+              {data.callId && <PageLink {...to.call(data.callId)}>Open the call</PageLink>}
+            </div>
+          </Stack>
+        </Panel>
+      )}
+    </Loaded>
+  )
+}
+
+function Attempts({
+  message: { attempts, nextAt },
+  attempt: { messageId, bytes },
+}: {
+  message: WebhookMessage
+  attempt: WebhookAttempt
+}) {
+  return (
+    <>
+      <h3>Attempts</h3>
+      <Stack component="ol" gap={4}>
+        {nextAt && (
+          <li className="cb-dimmed">
+            Next try <Instant at={nextAt} as="coming" />
+          </li>
+        )}
+        {attempts.map((each) => (
+          <Group component="li" key={each.attempt} gap="4px 12px">
+            <span className="cb-figure cb-dimmed">{each.attempt}</span>
+            <AttemptStatus attempt={each} />
+            <span className="cb-figure cb-dimmed">{each.durationMs} ms</span>
+            <Instant at={each.at} as="second" />
+          </Group>
+        ))}
+      </Stack>
+      <p className="cb-dimmed">
+        <Mono>{messageId}</Mono> · {asBytes(bytes)}
+      </p>
+    </>
+  )
+}
+
+/** How the answer begins, in the endpoint's words. */
+function Answer({ message: { attempts } }: { message: WebhookMessage }) {
+  const answered = attempts.find(({ answer }) => answer !== null)
+  if (!answered) return null
+  return (
+    <>
+      <h3>Answer to attempt {answered.attempt}</h3>
+      <Box mah={200} style={{ overflow: 'auto' }} dir="auto">
+        <CodeBlock code={pretty(answered.answer ?? '')} label="Copy the answer" />
+      </Box>
+      <p className="cb-dimmed">The first 2 KiB. Erased with its record, and after 7 days.</p>
+    </>
+  )
+}
+
+function Body({
+  message: { body },
+  attempt: { isTest, event },
+}: {
+  message: WebhookMessage
+  attempt: WebhookAttempt
+}) {
+  if (!body) return <p className="cb-dimmed">{whyNoBody(event, isTest)}</p>
+  return (
+    <Box mah={360} style={{ overflow: 'auto' }}>
+      <CodeBlock code={body.isCut ? `${body.text}…` : pretty(body.text)} label="Copy the body" />
+    </Box>
+  )
+}
+
+function whyNoBody(event: string, isTest: boolean): string {
+  if (isTest) return 'A test is an example, and is sent once.'
+  if (event === 'alert.changed') return 'Nothing: an alert tells of a moment that is over.'
+  return 'Nothing: its record is gone, or cannot be found by vector search yet.'
+}
+
+/** JSON with its lines; any other text as it is. */
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    // An answer may be anything, and its end may be cut off.
+    return text
+  }
+}
+
+function Resend({ webhook: id, message, isReady }: { webhook: string; message: string; isReady: boolean }) {
+  const { of } = useProject()
+  const { mutate, isPending, error } = useAct({
+    send: () => of.webhooks({ id }).messages({ message }).resend.post({}),
+    changes: of.webhooks,
+    says: 'The event is being sent again.',
+  })
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconSend size={16} />}
+        loading={isPending}
+        disabled={!isReady}
+        onClick={() => mutate(undefined)}
+      >
+        Resend this one
+      </Button>
+      {!isReady && <span className="cb-dimmed">Enable the webhook first.</span>}
+      {error && <Problem error={error} title="It could not be sent again" />}
+    </>
+  )
+}

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconAlertTriangle, IconCheck, IconPower } from '@tabler/icons-react'
 import type { WebhookAttempt } from '../../../../webhooks/deliveries.ts'
@@ -8,7 +8,6 @@ import { counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useProject } from '../../session.ts'
-import classes from './settings.module.css'
 
 /** @param isAlways also when there is nothing to say */
 export function WebhookState({ row, isAlways = false }: { row: WebhookRecord; isAlways?: boolean }) {
@@ -38,7 +37,7 @@ export function SwitchedOff({ row: { id, disabledAt, disabledReason } }: { row: 
   const enable = useAct({ send: () => of.webhooks({ id }).enable.post({}), changes: of.webhooks })
   const sayWhyNot = ({ message }: Error) => notifications.show({ color: 'red', message })
   return (
-    <span className={classes.webhookOff}>
+    <Group gap="xs" pt={4} pb="xs" c="dimmed">
       <span>
         {disabledReason} Disabled {disabledAt && <Instant at={disabledAt} />}. Nothing is sent until you
         enable it.
@@ -51,7 +50,7 @@ export function SwitchedOff({ row: { id, disabledAt, disabledReason } }: { row: 
       >
         Enable and send missed events
       </Button>
-    </span>
+    </Group>
   )
 }
 

@@ -1,10 +1,11 @@
-import { Button, Menu } from '@mantine/core'
+import { Box, Button, Group, Menu, NumberInput } from '@mantine/core'
 import { IconRefresh, IconSend, IconTrash } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
 import type { WebhookEvent } from '../../../../webhooks/events.ts'
 import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
 import { useAct } from '../../components/acts.ts'
-import { asCount } from '../../components/figures.ts'
+import { asCount, counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
@@ -17,7 +18,6 @@ import { NotFound } from '../../shell/page-problem.tsx'
 import { useDeleteWebhook, useRotate } from './webhook-acts.tsx'
 import { WebhookDeliveries } from './webhook-deliveries.tsx'
 import { allEvents, useWebhooks } from './webhook-queries.ts'
-import { WebhookReplay } from './webhook-replay.tsx'
 import { SwitchedOff, WebhookState } from './webhook-state.tsx'
 
 const route = getRouteApi('/p/$project/settings/webhooks/$webhook')
@@ -41,7 +41,7 @@ export function WebhookView() {
               {!webhook.enabled && <SwitchedOff row={webhook} />}
               <Endpoint webhook={webhook} />
               <WebhookDeliveries webhook={webhook} />
-              {webhook.enabled && <WebhookReplay id={id} />}
+              {webhook.enabled && <Replay id={id} />}
             </>
           )
         }
@@ -129,5 +129,45 @@ function Endpoint({ webhook }: { webhook: WebhookRecord }) {
         }}
       />
     </Panel>
+  )
+}
+
+/** Sends every record again that has changed since. */
+function Replay({ id }: { id: string }) {
+  const { of } = useProject()
+  const [after, setAfter] = useState<string | number>('')
+  const { mutate, isPending, error } = useAct({
+    send: (seq: number) => of.webhooks({ id }).replay.post({ after: seq }),
+    changes: of.webhooks,
+    says: ({ queued }) => `${counted(queued, 'record')} will be sent again.`,
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (after !== '' && !isPending) mutate(Number(after))
+  }
+  return (
+    <Box mt="xl">
+      <Panel title="Replay">
+        <form onSubmit={submit} className="cb-stack">
+          <Group gap="xs" align="flex-end">
+            <NumberInput
+              label="Send again after change"
+              description="Sends each record that changed later once, in its current state. The change number of an event is its data.seq; 0 sends everything."
+              placeholder="Change number"
+              value={after}
+              onChange={setAfter}
+              min={0}
+              allowDecimal={false}
+              hideControls
+              flex="1 1 240px"
+            />
+            <Button type="submit" variant="default" disabled={after === ''} loading={isPending}>
+              Replay
+            </Button>
+          </Group>
+          {error && <Problem error={error} />}
+        </form>
+      </Panel>
+    </Box>
   )
 }

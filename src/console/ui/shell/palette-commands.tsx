@@ -1,0 +1,261 @@
+import { UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import {
+  type Icon,
+  IconArrowRight,
+  IconBook,
+  IconFolder,
+  IconKey,
+  IconKeyboard,
+  IconLink,
+  IconLogout,
+  IconMessageQuestion,
+  IconMoon,
+  IconPhone,
+  IconPlus,
+  IconSearch,
+  IconSun,
+  IconUserCircle,
+} from '@tabler/icons-react'
+import { useNavigate } from '@tanstack/react-router'
+import { type KeyboardEvent, useId, useState } from 'react'
+import { flushSync } from 'react-dom'
+import { to } from '../components/to.ts'
+import { useOwnsConsole, useProject, useProjects } from '../session.ts'
+import { useCallLinks } from '../views/calls/call-links.ts'
+import classes from './command-palette.module.css'
+import {
+  type Command,
+  type CommandGroup,
+  matching,
+  type NamedCommand,
+  useFoundCommands,
+} from './found-commands.tsx'
+import { accountPage, pages, questionsPage, servicePage, settingsPage, settingsPagesFor } from './pages.ts'
+import { PaletteField, type PaletteFieldProps } from './palette-field.tsx'
+import { useShellActions } from './shell-actions.ts'
+import { signOut } from './sign-out.ts'
+
+const iconSize = 16
+/** The form of a call id. */
+const callId = /^[A-Za-z0-9._:-]{1,128}$/
+
+interface CommandsProps extends PaletteFieldProps {
+  onClose: () => void
+}
+
+/** The field of the palette and the commands that it finds. */
+export default function Commands({ query, onQuery, onClose }: CommandsProps) {
+  const id = useId()
+  /** Its id, since what is found may come before it. */
+  const [chosen, setChosen] = useState<string | null>(null)
+  const wanted = query.trim()
+  const fixed = {
+    'This call': useLinkCommands(),
+    'Go to': usePageCommands(),
+    Projects: useProjectCommands(),
+    Do: useOtherCommands(),
+  }
+  // What is found comes last, so that little moves under the cursor when it arrives.
+  const groups = [
+    ...Object.entries(fixed).map(([title, commands]) => ({
+      title,
+      commands: matching(commands.map(named), wanted),
+    })),
+    useCallCommands(wanted),
+    ...useFoundCommands(wanted),
+  ].filter(({ commands }) => commands.length > 0)
+  const shown = groups.flatMap(({ commands }) => commands)
+  const current = shown.find((command) => command.id === chosen) ?? shown[0]
+  const run = (command: Command | undefined) => {
+    if (!command) return
+    // Synchronously, so that the focus is back before the command runs.
+    flushSync(onClose)
+    command.run()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined && current) {
+      event.preventDefault()
+      setChosen(shown.at((shown.indexOf(current) + step) % shown.length)?.id ?? null)
+    }
+    if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
+      event.preventDefault()
+      run(current)
+    }
+  }
+  const optionId = (command: Command) => `${id}-${command.id}`
+  return (
+    <>
+      <PaletteField
+        query={query}
+        onQuery={(typed) => {
+          onQuery(typed)
+          setChosen(null)
+        }}
+        aria-controls={`${id}-list`}
+        aria-activedescendant={current && optionId(current)}
+        onKeyDown={onKeyDown}
+      />
+      <div id={`${id}-list`} role="listbox" aria-label="Commands" className={classes.list}>
+        {groups.map(({ title, commands }) => (
+          <div key={title}>
+            <div className={classes.title} aria-hidden>
+              {title}
+            </div>
+            {commands.map((command) => (
+              <UnstyledButton
+                key={command.id}
+                id={optionId(command)}
+                ref={command === current ? scrollToIt : undefined}
+                role="option"
+                tabIndex={-1}
+                aria-selected={command === current}
+                className={classes.option}
+                onMouseMove={() => setChosen(command.id)}
+                onClick={() => run(command)}
+              >
+                {command.icon}
+                <span className="cb-truncate" dir="auto">
+                  {command.label}
+                </span>
+                {command.keys && <span className={classes.keys}>{command.keys}</span>}
+              </UnstyledButton>
+            ))}
+          </div>
+        ))}
+      </div>
+      {shown.length === 0 && <p className={classes.none}>No results</p>}
+    </>
+  )
+}
+
+/** A command of the palette itself, which is found by its label and other words. */
+interface OwnCommand {
+  id: string
+  label: string
+  icon: Icon
+  words?: string
+  keys?: string
+  run: () => unknown
+}
+
+function named({ icon: Icon, words = '', ...command }: OwnCommand): NamedCommand {
+  return { ...command, icon: <Icon size={iconSize} />, words: `${command.label} ${words}` }
+}
+
+function scrollToIt(option: HTMLElement | null): void {
+  option?.scrollIntoView({ block: 'nearest' })
+}
+
+/** The query may be a call's id or words of a call. */
+function useCallCommands(query: string): CommandGroup {
+  const navigate = useNavigate()
+  const open = {
+    id: 'open-call',
+    label: `Open call ${query}`,
+    icon: <IconPhone size={iconSize} />,
+    run: () => navigate(to.call(query)),
+  }
+  const search = {
+    id: 'search-calls',
+    label: `Find calls with “${query}”`,
+    icon: <IconSearch size={iconSize} />,
+    run: () => navigate({ ...to.calls, search: { text: query } }),
+  }
+  const isWord = /[\p{L}\p{N}]/u.test(query)
+  // Text with a digit may be an id; a plain word is more likely to be searched for.
+  const isId = callId.test(query) && /\d/.test(query)
+  return { title: 'Search', commands: [...(isId ? [open] : []), ...(isWord ? [search] : [])] }
+}
+
+/** Of the call that is open. */
+function useLinkCommands(): OwnCommand[] {
+  return useCallLinks().map(({ label, copy }) => ({ id: label, label, icon: IconLink, run: copy }))
+}
+
+function usePageCommands(): OwnCommand[] {
+  const navigate = useNavigate()
+  const { id: project, role } = useProject()
+  const own = useOwnsConsole() ? [accountPage, servicePage] : [accountPage]
+  const all = [
+    ...pages.map(({ key, ...page }) => ({ ...page, keys: `G ${key.toUpperCase()}` })),
+    { ...questionsPage, icon: IconMessageQuestion, words: 'gaps golden' },
+    ...settingsPagesFor(role).map(({ to, label }) => ({
+      to,
+      label: `${settingsPage.label}: ${label}`,
+      icon: settingsPage.icon,
+    })),
+    ...own.map((page) => ({ ...page, icon: IconUserCircle, words: 'settings' })),
+  ]
+  return all.map(({ to, ...page }) => ({
+    ...page,
+    id: to,
+    run: () => navigate({ to, params: { project } }),
+  }))
+}
+
+function useProjectCommands(): OwnCommand[] {
+  const navigate = useNavigate()
+  const { openNewProject } = useShellActions()
+  const { id: open } = useProject()
+  const others = useProjects().filter(({ id }) => id !== open)
+  return [
+    ...others.map(({ id, name }) => ({
+      id,
+      label: `Switch to ${name}`,
+      words: id,
+      icon: IconFolder,
+      run: () => navigate({ to: '/p/$project/overview', params: { project: id } }),
+    })),
+    { id: 'new-project', label: 'Create project', icon: IconPlus, run: openNewProject },
+  ]
+}
+
+function useOtherCommands(): OwnCommand[] {
+  const navigate = useNavigate()
+  const { openShortcuts } = useShellActions()
+  const { role } = useProject()
+  const { colorScheme, setColorScheme, toggleColorScheme } = useMantineColorScheme()
+  const open = (address: string) => () => window.open(address, '_blank', 'noopener')
+  const item = {
+    id: 'new-item',
+    label: 'New knowledge item',
+    icon: IconPlus,
+    run: () => navigate({ from: '/p/$project', to: '/p/$project/new-item' }),
+  }
+  const key = {
+    id: 'create-key',
+    label: 'Create API key',
+    icon: IconKey,
+    run: () => navigate({ ...to.keys, search: { create: 'key' } }),
+  }
+  const webhook = {
+    id: 'create-webhook',
+    label: 'Create webhook',
+    icon: IconPlus,
+    run: () => navigate({ ...to.webhooks, search: { create: 'webhook' } }),
+  }
+  const theme = {
+    id: 'theme',
+    label: 'Theme: switch between light and dark',
+    words: 'toggle',
+    icon: colorScheme === 'dark' ? IconSun : IconMoon,
+    run: toggleColorScheme,
+  }
+  const system = {
+    id: 'theme-system',
+    label: 'Theme: match system',
+    icon: IconArrowRight,
+    run: () => setColorScheme('auto'),
+  }
+  return [
+    ...(role === 'viewer' ? [] : [item]),
+    ...(role === 'owner' ? [key, webhook] : []),
+    theme,
+    ...(colorScheme === 'auto' ? [] : [system]),
+    { id: 'shortcuts', label: 'Keyboard shortcuts', icon: IconKeyboard, run: openShortcuts },
+    { id: 'guide', label: 'Guide', words: 'help manual', icon: IconBook, run: open('/docs/guide') },
+    { id: 'docs', label: 'API documentation', icon: IconBook, run: open('/docs') },
+    { id: 'sign-out', label: 'Sign out', icon: IconLogout, run: signOut },
+  ]
+}
