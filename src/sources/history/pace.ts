@@ -18,7 +18,9 @@ export class Pace {
       if (waitMs <= 0) break
       await sleep(waitMs, null, { signal })
     }
-    this.#nextAt = performance.now() + 1_000 / this.rate
+    const spaceMs = 1_000 / this.rate
+    // One that was late lets the next one be on time, but no two follow each other at once.
+    this.#nextAt = Math.max(this.#nextAt, performance.now() - spaceMs / 2) + spaceMs
   }
 
   /** Holds back all requests that have not been sent. */

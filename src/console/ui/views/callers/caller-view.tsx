@@ -256,7 +256,7 @@ function stillThere(sources: readonly SourceRecord[] = []): string {
   const asked = sources.filter(({ platform, hasApiKey }) => hasApiKey && !setUpOf(platform).hasNoHistory)
   const labels = [...new Set(asked.map(({ platform }) => setUpOf(platform).label))]
   if (labels.length === 0) return ''
-  return ` ${new Intl.ListFormat('en').format(labels)} may have calls of this person that were never in Callbook. An import or a poll would bring them, so delete them there first.`
+  return ` ${labels.join(' and ')} may have calls of this person that were never in Callbook. An import or a poll would bring them, so delete them there first.`
 }
 
 function exceptHeld(onHold: number): string {
