@@ -216,7 +216,10 @@ describe('the recording of a call, in a browser', () => {
   })
 
   test('the line says where a recording is silent, and why', async () => {
-    const transcript = (call.transcript ?? []).map((turn) => ({ ...turn, content: `${turn.content} It is [card].` }))
+    const transcript = (call.transcript ?? []).map((turn) => ({
+      ...turn,
+      content: `${turn.content} It is [card].`,
+    }))
     await service.services.ingest.put(project.projectId, 'muted', { ...call, transcript })
     await upload('muted', spokenWav())
     await service.services.peaksBacklog.idle()
