@@ -16,6 +16,7 @@ import { ask } from '../requests.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { atMost, type Row, row } from './figures.ts'
 import { median, percentile, runLoad } from './load.ts'
+import { benchMuted, benchMuting } from './muting.ts'
 import { type Options, runSuite } from './runner.ts'
 import { rate, type SpokenCall, spokenCalls, toWav } from './spoken-calls.ts'
 
@@ -48,6 +49,8 @@ await runSuite({
       run: () => benchCalls(name as Encoding),
     })),
     { name: 'beside', run: benchBeside },
+    { name: 'muted', run: benchMuted },
+    { name: 'muting', run: benchMuting },
   ],
 })
 

@@ -61,7 +61,10 @@ export function addSet(project: Command, shell: Shell): void {
       '--end-silent-after <time>',
       'complete a live call when nothing was heard of it for so long, such as 90m, 24h or 7d; or off',
     )
-    .option('--recordings <off|keep>', 'fetch recordings from where platforms keep them')
+    .option(
+      '--recordings <off|keep|mute>',
+      'fetch recordings from where platforms keep them; mute silences turns with redactions',
+    )
     .option(
       '--recording-retain-days <days>',
       'delete only the recording this many days after the call, or off',

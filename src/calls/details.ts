@@ -14,6 +14,8 @@ const noRecording: CallRecording = {
   durationSeconds: null,
   channels: null,
   keptAt: null,
+  mutedSeconds: null,
+  muted: null,
 }
 
 /** The sound of a call that is not measured. */
@@ -45,16 +47,30 @@ export const emptyDetails: StoredDetails = {
 }
 export const emptyDetailsText = JSON.stringify(emptyDetails)
 
-/** Details as text. A call without sound, as most are, has no member for it. @returns null for details of nothing */
+/**
+ * Details as text. Most calls have no sound, and nothing that was made silent: those have no members for it.
+ * @returns null for details of nothing
+ */
 export function toStored(details: StoredDetails): string | null {
-  const text = JSON.stringify(details.sound.state === 'none' ? { ...details, sound: undefined } : details)
+  const text = JSON.stringify(withoutSound(details))
   return text === emptyStoredText ? null : text
 }
-const emptyStoredText = JSON.stringify({ ...emptyDetails, sound: undefined })
+const emptyStoredText = JSON.stringify(withoutSound(emptyDetails))
+
+function withoutSound(details: StoredDetails) {
+  const { recording, sound } = details
+  const isMuted = recording.muted !== null
+  return {
+    ...details,
+    recording: isMuted ? recording : { ...recording, mutedSeconds: undefined, muted: undefined },
+    sound: sound.state === 'none' ? undefined : sound,
+  }
+}
 
 /** Reads what `toStored` returns. */
 export function readStored(text: string | null): StoredDetails {
-  return { ...emptyDetails, ...(text !== null && JSON.parse(text)) }
+  const stored: Partial<StoredDetails> = text === null ? {} : JSON.parse(text)
+  return { ...emptyDetails, ...stored, recording: { ...noRecording, ...stored.recording } }
 }
 
 /**
@@ -69,11 +85,14 @@ export const storedDetails = sql<
 
 const soundAt = sql`instr(details, ',"analysis":{')`
 
-/** The same with a member for the sound that there is not, up to the last brace. */
+const notKept = ',"keptAt":null'
+
+/** The same with the members that `toStored` leaves out, up to the last brace. */
 const openDetails = sql<string | null>`(
-  select case when instr(substr(details, 1, ${soundAt}), ',"sound":{') > 0 then substr(details, 1, length(details) - 1)
-    else substr(details, 1, ${soundAt} - 1) || ${sql.raw(`',"sound":${JSON.stringify(emptyDetails.sound)}'`)}
-      || substr(details, ${soundAt}, length(details) - ${soundAt}) end
+  select replace(substr(details, 1, ${soundAt} - 1), ${sql.raw(`'${notKept}'`)},
+      ${sql.raw(`'${notKept},"mutedSeconds":null,"muted":null'`)})
+    || iif(instr(substr(details, 1, ${soundAt}), ',"sound":{') > 0, '', ${sql.raw(`',"sound":${JSON.stringify(emptyDetails.sound)}'`)})
+    || substr(details, ${soundAt}, length(details) - ${soundAt})
   from (select ${storedDetails} as details))`
 
 /** The details in a row of call_details, as the API returns them without their metadata. */

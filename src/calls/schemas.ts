@@ -313,14 +313,25 @@ export const CallRecording = Type.Object(
     state: Type.Unsafe<'none' | 'waiting' | 'kept' | 'failed' | 'expired'>({
       type: 'string',
       enum: ['none', 'waiting', 'kept', 'failed', 'expired'],
-      description: '`expired`: it was deleted when its own retention ended.',
+      description:
+        '`waiting`: it is fetched, or made silent where its call is redacted. `expired`: it was deleted when its own retention ended.',
     }),
-    reason: nullable(Type.String({ description: 'Why it waits or could not be fetched.' })),
+    reason: nullable(Type.String({ description: 'Why it waits, or could not be fetched or kept.' })),
     contentType: nullable(Type.String({ example: 'audio/wav' })),
     bytes: nullable(Type.Integer({ example: 1_440_044 })),
     durationSeconds: nullable(Type.Number({ example: 90 })),
     channels: nullable(Type.Integer({ description: 'Of two, the first is the caller.', example: 2 })),
     keptAt: nullable(Time),
+    mutedSeconds: nullable(
+      Type.Number({
+        example: 6.2,
+        description: 'How much of it is silent, since what was said is redacted.',
+      }),
+    ),
+    muted: nullable(
+      Type.Array(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }), { example: [[41.2, 47.4]] }),
+      'Where: the beginning and the end of each such span, in seconds.',
+    ),
   },
   { title: 'CallRecording' },
 )

@@ -83,7 +83,7 @@ export const projects = sqliteTable(
     /** How long nothing may be heard of a live call before it is completed, such as `24h`; null waits for ever. */
     endSilentAfter: text('end_silent_after').default('24h'),
     /** Whether recordings are fetched from where platforms keep them. One that is sent here is kept either way. */
-    recordings: text({ enum: ['off', 'keep'] })
+    recordings: text({ enum: ['off', 'keep', 'mute'] })
       .notNull()
       .default('off'),
     /** Recordings of calls that were completed more days ago are deleted, and the calls stay; null keeps them. */
@@ -369,14 +369,27 @@ export const recordings = sqliteTable(
     speech: blob({ mode: 'buffer' }),
     /** What of `soundDue` is to be done about its sound; null for nothing. */
     soundDue: integer('sound_due').default(soundDue.again),
+    /** Since when it waits until what was redacted is silent, and nobody may hear it; null for one that is served. */
+    waitingSince: integer('waiting_since'),
+    /** What is silent in it; null for one that is served as it was sent. */
+    muting: text({ mode: 'json' }).$type<Muting>(),
   },
   (table) => [
     index('recordings_by_project').on(table.projectId, table.bytes),
     index('recordings_by_sound_due')
       .on(table.soundDue, table.projectId, table.seq)
       .where(sql`sound_due is not null`),
+    index('recordings_waiting').on(table.waitingSince).where(sql`waiting_since is not null`),
   ],
 )
+
+/** What is silent in a recording. */
+export interface Muting {
+  /** In seconds, ascending, without overlaps. */
+  spans: [from: number, to: number][]
+  /** How the call's turns lie in it: see src/calls/sound/alignment.ts. Null where nothing was to be muted. */
+  alignment: { isSwapped: boolean; offset: number } | null
+}
 
 /** Files of recordings that no row has any more, to be deleted. */
 export const recordingRemovals = sqliteTable('recording_removals', { file: text().primaryKey() })

@@ -27,7 +27,7 @@ export const SettingsChange = named('SettingsChange', {
   membersMayDelete: Type.Optional(Type.Boolean()),
   timeZone: Type.Optional(Type.Unsafe<string | null>({ type: 'string', nullable: true, maxLength: 60 })),
   recordings: Type.Optional(
-    Type.Unsafe<ProjectSettings['recordings']>({ type: 'string', enum: ['off', 'keep'] }),
+    Type.Unsafe<ProjectSettings['recordings']>({ type: 'string', enum: ['off', 'keep', 'mute'] }),
   ),
   recordingRetainDays: Type.Optional(
     Type.Unsafe<number | null>({ type: 'integer', nullable: true, minimum: 1, maximum: retainDaysMax }),

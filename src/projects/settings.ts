@@ -38,6 +38,7 @@ export class Settings {
     const next = withRecordings(normalized(check(change)), current)
     if (next.prices) readPrices(next.prices)
     refuseLongerThanCalls({ ...current, ...next })
+    refuseMutingNothing({ ...current, ...next })
     const before: Record<string, unknown> = { ...current }
     // A body may have other members, even names of other columns.
     const changes = Object.entries(next).filter(
@@ -95,6 +96,14 @@ function refuseLongerThanCalls({ retainDays, recordingRetainDays }: ProjectSetti
   if (retainDays === null || recordingRetainDays === null || recordingRetainDays <= retainDays) return
   const message = `must be at most ${retainDays}, the days for which calls are kept`
   throw invalidRequest([{ field: 'recordingRetainDays', message }])
+}
+
+/** What is redacted decides what is muted. @throws invalid_request */
+function refuseMutingNothing({ redact, recordings }: ProjectSettings): void {
+  if (recordings !== 'mute' || redact.length > 0) return
+  const message =
+    'cannot be mute in a project that redacts nothing: change redact, or recordings to keep or off'
+  throw invalidRequest([{ field: 'recordings', message }])
 }
 
 /** A value as text for the audit trail. */

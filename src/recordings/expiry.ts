@@ -1,9 +1,9 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, isNull, lt, sql } from 'drizzle-orm'
 import { countOf } from '../audit/audit-trail.ts'
 import type { Core } from '../core/core.ts'
 import { Daily } from '../core/daily.ts'
 import type { Job, Turn } from '../core/jobs.ts'
-import { calls, projects, recordings } from '../db/schema.ts'
+import { calls, projects, recordings, soundDue } from '../db/schema.ts'
 import { AppError } from '../errors.ts'
 import type { Recordings } from './recordings.ts'
 
@@ -29,7 +29,10 @@ export class RecordingExpiry {
     const daily = new Daily({ ...core, days: projects.recordingRetainDays })
     this.#job = core.jobs.add({
       name: 'recordings',
-      run: (turn) => daily.run((projectId, days) => this.#expireDue(projectId, days, turn)),
+      run: async (turn) => {
+        await this.#lookAtWaiting()
+        await daily.run((projectId, days) => this.#expireDue(projectId, days, turn))
+      },
       everyMs: checkMs,
       retryMs: checkMs,
       failure: 'Deleting expired recordings failed',
@@ -39,6 +42,14 @@ export class RecordingExpiry {
   /** Deletes what is due, unless it was done today. */
   run(): Promise<void> {
     return this.#job.now()
+  }
+
+  /** Those that have waited for a day to be muted are muted or deleted: see `Muter`. */
+  async #lookAtWaiting(): Promise<void> {
+    const { read, write, now } = this.#parts
+    const isOver = and(lt(recordings.waitingSince, now() - dayMs), isNull(recordings.soundDue))
+    const [waiting] = await read.select({ seq: recordings.seq }).from(recordings).where(isOver).limit(1)
+    if (waiting) await write.update(recordings).set({ soundDue: soundDue.figures }).where(isOver)
   }
 
   /** @returns false if another node does the work */

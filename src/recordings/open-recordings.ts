@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Holds } from '../calls/keeping/holds.ts'
+import { readMuting } from '../calls/sound/redacted-spans.ts'
 import { toSpeechBytes } from '../calls/sound/speech-bytes.ts'
 import type { Ingest } from '../calls/writing/ingest.ts'
 import type { Core } from '../core/core.ts'
@@ -13,6 +14,7 @@ import { PlatformClient } from './fetching/platform-client.ts'
 import { type FetcherParts, RecordingFetcher } from './fetching/recording-fetcher.ts'
 import type { RecordingFiles } from './files.ts'
 import { FolderFiles } from './folder-files.ts'
+import { Muter } from './muter.ts'
 import { PeaksBacklog } from './peaks-backlog.ts'
 import { Recordings } from './recordings.ts'
 import { RemovedFiles } from './removed-files.ts'
@@ -48,6 +50,7 @@ export function openRecordings(core: Core, { files, ingest, holds, erasure }: Be
     toSpeechBytes,
     audio: audioThreads,
     onMeasured: (row, length) => recordings.setLength(row, length),
+    mute: (row, speech) => muter.mute(row, speech),
   })
   const recordings: Recordings = new Recordings(core, {
     files,
@@ -58,6 +61,7 @@ export function openRecordings(core: Core, { files, ingest, holds, erasure }: Be
       audioThreads.probe(projectId, { ...arrival, path: draft.path }),
     onKept: () => peaksBacklog.schedule(),
   })
+  const muter = new Muter(core, { files, audio: audioThreads, recordings, readMuting })
   return {
     audioThreads,
     peaksBacklog,

@@ -23,6 +23,8 @@ interface PeaksBacklogParts {
   audio: Pick<AudioThreads, 'peaks'>
   ingest: Pick<Ingest, 'setRecording'>
   toSpeechBytes: (speech: Speech) => Buffer
+  /** Makes silent what is redacted; whether the recording is as it is to be heard. */
+  mute: (row: Row, speech: Buffer) => Promise<boolean>
   /** Tells a length that was not known when the recording arrived. */
   onMeasured: (row: Row, length: AudioLength) => Promise<void>
 }
@@ -83,7 +85,7 @@ export class PeaksBacklog {
       this.#lastProjectId = row.projectId
       const { speech } = row
       const isHeard = row.soundDue === soundDue.figures && speech !== null
-      await (isHeard ? this.#measure(row, speech) : this.#compute(row, files)).catch(async (error) => {
+      await (isHeard ? this.#hear(row, speech) : this.#compute(row, files)).catch(async (error) => {
         // It was replaced or deleted meanwhile.
         if (!(await this.#isKept(row))) return
         if (!signal.aborted) log.warn({ error }, 'The waveform of a recording could not be computed')
@@ -135,6 +137,10 @@ export class PeaksBacklog {
       .update(recordings)
       .set({ peaks: Buffer.from(peaks), speech: toSpeechBytes(speech), soundDue: due })
       .where(eq(recordings.file, file))
+  }
+
+  async #hear(row: Row, speech: Buffer): Promise<void> {
+    if (await this.#parts.mute(row, speech)) await this.#measure(row, speech)
   }
 
   /** Makes the figures of a sound, as its call is now. */

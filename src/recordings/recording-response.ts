@@ -8,7 +8,6 @@ import type { OpenRecording } from './recordings.ts'
 
 /** Bodies up to this size are sent whole, with their length, on every runtime. */
 const wholeBytesMax = 1_048_576
-const tagChars = 32
 /** Opening a link shows the browser's own player, and other pages may play it. */
 const linkHeaders = {
   'Content-Security-Policy': "default-src 'none'; media-src 'self'; style-src 'unsafe-inline'",
@@ -33,7 +32,7 @@ export async function answerRecording(
 ): Promise<Response> {
   try {
     const { bytes } = recording
-    const tag = `"${recording.sha256.slice(0, tagChars)}"`
+    const tag = `"${recording.tag}"`
     const headers = headersOf(recording, tag, isLink)
     const range = rangeOf(request, bytes, tag)
     const isKnown = hasAnswer(request, tag)

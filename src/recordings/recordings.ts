@@ -6,7 +6,16 @@ import type { Ingest } from '../calls/writing/ingest.ts'
 import type { Core } from '../core/core.ts'
 import { erasing } from '../db/erasing.ts'
 import type { Requirement } from '../db/requirements.ts'
-import { calls, erasures, keys, projects, recordingFetches, recordings, soundDue } from '../db/schema.ts'
+import {
+  calls,
+  erasures,
+  keys,
+  type Muting,
+  projects,
+  recordingFetches,
+  recordings,
+  soundDue,
+} from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { Erasure } from '../erasure/erasure.ts'
 import { AppError, callIsOnHold, callNotFound, callWasDeleted, forbidden, unavailable } from '../errors.ts'
@@ -21,6 +30,7 @@ import type { KeptRecording } from './schemas.ts'
 /** When holds or the recording change meanwhile so often, the answer is 503. */
 const attemptsMax = 5
 const linkSecondsDefault = 300
+const tagChars = 32
 const partBytes = 4 * frameBytes
 
 type Row = typeof recordings.$inferSelect
@@ -33,6 +43,8 @@ export const notKept: Omit<CallRecording, 'state'> = {
   durationSeconds: null,
   channels: null,
   keptAt: null,
+  mutedSeconds: null,
+  muted: null,
 }
 
 export interface Write {
@@ -59,7 +71,8 @@ export interface OpenRecording {
   id: string
   contentType: string
   bytes: number
-  sha256: string
+  /** Differs between files, and is the same for the same. */
+  tag: string
   /** Bytes from `start` to `end`, exclusive, in parts. */
   read(start: number, end: number): AsyncGenerator<Buffer>
   close(): Promise<void>
@@ -81,6 +94,7 @@ const queries = preparedQueries((db) => ({
     .where(
       and(
         eq(recordings.file, sql.placeholder('file')),
+        isNull(recordings.waitingSince),
         eq(keys.id, sql.placeholder('keyId')),
         or(isNull(keys.expiresAt), gt(keys.expiresAt, sql.placeholder('now'))),
       ),
@@ -154,12 +168,12 @@ export class Recordings {
 
   /** @throws not_found */
   async open(projectId: number, id: string): Promise<OpenRecording> {
-    return await this.#open(id, await this.#rowOf(projectId, id))
+    return await this.#open(id, await this.#servedRowOf(projectId, id))
   }
 
   /** What a player draws; null until it is computed. @throws not_found */
   async peaks(projectId: number, id: string): Promise<Uint8Array | null> {
-    return (await this.#rowOf(projectId, id)).peaks
+    return (await this.#servedRowOf(projectId, id)).peaks
   }
 
   /**
@@ -186,7 +200,7 @@ export class Recordings {
       expiresInSeconds = linkSecondsDefault,
     }: { keyId: string; expiresInSeconds?: number | undefined },
   ): Promise<{ token: string; expiresAt: string }> {
-    const { file } = await this.#rowOf(projectId, id)
+    const { file } = await this.#servedRowOf(projectId, id)
     const expiresAt = this.#parts.now() + expiresInSeconds * 1_000
     const token = this.#tokens.make({ file, keyId, expiresAt })
     return { token, expiresAt: new Date(expiresAt).toISOString() }
@@ -228,7 +242,7 @@ export class Recordings {
 
   /** Deletes a recording for good; the call stays. @throws not_found, call_on_hold */
   async delete(projectId: number, id: string, by?: ActedBy): Promise<{ id: string; deleted: true }> {
-    await this.#remove(projectId, id, 'none', { by, actions: ['recording_deleted'] })
+    await this.#remove(projectId, id, { state: 'none' }, { by, actions: ['recording_deleted'] })
     return { id, deleted: true }
   }
 
@@ -238,7 +252,67 @@ export class Recordings {
    * @throws not_found, call_on_hold
    */
   async expire(projectId: number, id: string, entry: SQL): Promise<void> {
-    await this.#remove(projectId, id, 'expired', { actions: [] }, entry)
+    await this.#remove(projectId, id, { state: 'expired' }, { actions: [] }, { entry })
+  }
+
+  /**
+   * Deletes a recording that cannot be made silent where its call is redacted.
+   * @param isAsSeen does nothing unless this holds
+   * @throws not_found, call_on_hold; unavailable unless it holds
+   */
+  async refuse(projectId: number, id: string, reason: string, isAsSeen: SQL): Promise<void> {
+    await this.#remove(projectId, id, { state: 'failed', reason }, { actions: [] }, { isAsSeen })
+  }
+
+  /** Notes what is silent in a recording, which may be heard from now on. @param isAsSeen as in `refuse` */
+  async serve(row: Row, id: string, muting: Muting | null, isAsSeen: SQL): Promise<void> {
+    const served = { ...row, muting, waitingSince: null }
+    await this.#parts.ingest.setRecording(
+      row.projectId,
+      id,
+      { recording: toState(served) },
+      {
+        beside: {
+          requirement: { condition: isAsSeen, otherwise: () => new HasChanged() },
+          statements: () => [
+            sql`update ${recordings} set waiting_since = null, muting = ${textOf(muting)} where file = ${row.file}`,
+          ],
+        },
+        audited: { actions: [] },
+      },
+    )
+  }
+
+  /**
+   * Puts a copy in the place of a recording, in which more is silent. The key of the other one is destroyed.
+   * @param copy in a finished draft
+   * @param isAsSeen as in `refuse`
+   */
+  async replace(row: Row, id: string, copy: MutedCopy, isAsSeen: SQL): Promise<void> {
+    const { files, ingest, erasure, now, onKept } = this.#parts
+    if (!files) throw notKeptHere()
+    const { draft, key, bytes, muting } = copy
+    const next = { ...row, file: draft.name, key, bytes, muting, waitingSince: null, keptAt: now() }
+    try {
+      await ingest.setRecording(
+        row.projectId,
+        id,
+        { recording: toState(next) },
+        {
+          beside: {
+            requirement: { condition: isAsSeen, otherwise: () => new HasChanged() },
+            statements: (call) => this.#put(row.projectId, id, call, next),
+          },
+          audited: { actions: [] },
+        },
+      )
+      await files.keep(draft.name)
+    } catch (error) {
+      await this.#settle(draft, files)
+      throw error
+    }
+    erasure.schedule(row.projectId)
+    onKept()
   }
 
   /** Tells the length of a recording, which was not known when it arrived; not of one that is gone meanwhile. */
@@ -297,7 +371,7 @@ export class Recordings {
     { arrival, properties, terms, files }: Commit,
     attempt = 1,
   ): Promise<{ recording: KeptRecording; isNew: boolean }> {
-    const { ingest, now, erasure, onKept, log } = this.#parts
+    const { ingest, now, erasure, onKept, log, settingsOf } = this.#parts
     const { draft, key, contentType, bytes, sha256 } = arrival
     const { seq = null, recording: before = null } = (await this.#find(projectId, id)) ?? {}
     const isSame = before?.sha256 === sha256
@@ -311,7 +385,10 @@ export class Recordings {
     const { audited, isWanted = sql`true` } = terms
     const { isHeld, requirement } = await this.#holdsOn(projectId, seq, sql`${isAsSeen} and (${isWanted})`)
     if (isHeld && before && !isSame) throw callIsOnHold()
-    const row = { contentType, bytes, sha256, ...properties, file: draft.name, key, keptAt: now() }
+    const keptAt = now()
+    const isMuted = (await settingsOf(projectId)).recordings === 'mute'
+    const served = { waitingSince: isMuted ? keptAt : null, muting: null }
+    const row = { contentType, bytes, sha256, ...properties, file: draft.name, key, keptAt, ...served }
     const beside = { requirement, statements: (call: SQL) => this.#put(projectId, id, call, row) }
     try {
       await ingest.setRecording(
@@ -339,16 +416,16 @@ export class Recordings {
   async #remove(
     projectId: number,
     id: string,
-    state: 'none' | 'expired',
+    state: Pick<CallRecording, 'state'> & Partial<CallRecording>,
     audited: Write['audited'],
-    entry?: SQL,
+    { entry, isAsSeen }: { entry?: SQL; isAsSeen?: SQL } = {},
     attempt = 1,
   ): Promise<void> {
     const { ingest, erasure } = this.#parts
     const { seq, recording } = (await this.#find(projectId, id)) ?? { seq: null, recording: null }
     if (seq === null) throw callNotFound()
     if (!recording) throw noRecording()
-    const { isHeld, requirement } = await this.#holdsOn(projectId, seq)
+    const { isHeld, requirement } = await this.#holdsOn(projectId, seq, isAsSeen)
     if (isHeld) throw callIsOnHold()
     const beside = {
       requirement,
@@ -363,10 +440,10 @@ export class Recordings {
       ],
     }
     try {
-      await ingest.setRecording(projectId, id, { recording: { ...notKept, state } }, { beside, audited })
+      await ingest.setRecording(projectId, id, { recording: { ...notKept, ...state } }, { beside, audited })
     } catch (error) {
       if (!(error instanceof HasChanged) || attempt === attemptsMax) throw error
-      return await this.#remove(projectId, id, state, audited, entry, attempt + 1)
+      return await this.#remove(projectId, id, state, audited, { entry, isAsSeen }, attempt + 1)
     }
     erasure.schedule(projectId)
   }
@@ -382,14 +459,17 @@ export class Recordings {
       this.#ledger(projectId, id, call),
       sql`
         insert into ${recordings}
-          (seq, project_id, file, key, content_type, bytes, sha256, duration_seconds, channels, kept_at, sound_due)
+          (seq, project_id, file, key, content_type, bytes, sha256, duration_seconds, channels, kept_at, sound_due,
+            waiting_since, muting)
         select seq, project_id, ${row.file}, ${row.key}, ${row.contentType}, ${row.bytes}, ${row.sha256},
-          ${row.durationSeconds}, ${row.channels}, ${row.keptAt}, ${soundDue.arrived}
+          ${row.durationSeconds}, ${row.channels}, ${row.keptAt}, ${soundDue.arrived}, ${row.waitingSince},
+          ${textOf(row.muting)}
         from ${calls} where seq = ${call}
         on conflict (seq) do update set file = excluded.file, key = excluded.key,
           content_type = excluded.content_type, bytes = excluded.bytes, sha256 = excluded.sha256,
           duration_seconds = excluded.duration_seconds, channels = excluded.channels, kept_at = excluded.kept_at,
-          peaks = null, speech = null, sound_due = excluded.sound_due`,
+          peaks = null, speech = null, sound_due = excluded.sound_due, waiting_since = excluded.waiting_since,
+          muting = excluded.muting`,
       sql`delete from ${recordingFetches} where seq = ${call}`,
     ]
   }
@@ -421,6 +501,13 @@ export class Recordings {
     return row.recording
   }
 
+  /** @throws not_found, also while nobody may hear it */
+  async #servedRowOf(projectId: number, id: string): Promise<Row> {
+    const row = await this.#rowOf(projectId, id)
+    if (row.waitingSince !== null) throw noRecording()
+    return row
+  }
+
   /** @throws not_found */
   async #linked(link: Link) {
     const { read, now } = this.#parts
@@ -433,7 +520,8 @@ export class Recordings {
     return (await queries(this.#parts.read).byFile.get({ file })) !== undefined
   }
 
-  async #open(id: string, { file, key, contentType, bytes, sha256 }: Row): Promise<OpenRecording> {
+  async #open(id: string, row: Row): Promise<OpenRecording> {
+    const { file, key, contentType, bytes } = row
     const openFile = await this.#parts.files?.open(file)
     if (!openFile) throw noRecording()
     const { close } = openFile
@@ -457,7 +545,7 @@ export class Recordings {
         await close()
       }
     }
-    return { id, contentType, bytes, sha256, read: parts, close }
+    return { id, contentType, bytes, tag: tagOf(row), read: parts, close }
   }
 
   async #wasDeleted(projectId: number, kind: 'call' | 'recording', id: string): Promise<boolean> {
@@ -473,6 +561,14 @@ interface Terms {
   isWanted?: SQL
 }
 
+/** A copy of a recording. */
+export interface MutedCopy {
+  draft: Draft
+  key: Buffer
+  bytes: number
+  muting: Muting
+}
+
 interface Commit {
   arrival: Arrived
   properties: Pick<Row, 'durationSeconds' | 'channels'>
@@ -481,15 +577,37 @@ interface Commit {
 }
 
 type Sound = Pick<Row, 'contentType' | 'bytes' | 'sha256' | 'durationSeconds' | 'channels'>
+const untilMuted =
+  'What is redacted in its call is made silent in it first, once the call is completed and its transcript is there.'
 
 function toKept(id: string, { contentType, bytes, durationSeconds, channels, sha256 }: Sound): KeptRecording {
   return { id, contentType, bytes, durationSeconds, channels, sha256 }
 }
 
-function toState({ keptAt, ...row }: Sound & Pick<Row, 'keptAt'>): CallRecording {
-  const { contentType, bytes, durationSeconds, channels } = row
-  const time = new Date(keptAt).toISOString()
-  return { state: 'kept', reason: null, contentType, bytes, durationSeconds, channels, keptAt: time }
+function toState(row: Sound & Pick<Row, 'keptAt' | 'waitingSince' | 'muting'>): CallRecording {
+  const { contentType, bytes, durationSeconds, channels, keptAt, waitingSince, muting } = row
+  if (waitingSince !== null) return { ...notKept, state: 'waiting', reason: untilMuted }
+  const muted = muting?.spans ?? []
+  return {
+    state: 'kept',
+    reason: null,
+    contentType,
+    bytes,
+    durationSeconds,
+    channels,
+    keptAt: new Date(keptAt).toISOString(),
+    mutedSeconds: Math.round(muted.reduce((sum, [from, to]) => sum + to - from, 0) * 100) / 100,
+    muted,
+  }
+}
+
+function textOf(muting: Muting | null): string | null {
+  return muting && JSON.stringify(muting)
+}
+
+/** A copy in which more is silent is another file for those who have cached the one before. */
+function tagOf({ sha256, file, muting }: Row): string {
+  return muting === null ? sha256.slice(0, tagChars) : file
 }
 
 /** Whether the file has the length that it should have. */
@@ -503,7 +621,7 @@ async function isThere(
 }
 
 /** Nothing was written: whoever writes looks at the call again. */
-class HasChanged extends AppError {
+export class HasChanged extends AppError {
   constructor() {
     super('unavailable', 'Service unavailable', {
       detail: 'A hold or another recording just arrived. Nothing was changed. Try again.',

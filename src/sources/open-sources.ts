@@ -49,7 +49,7 @@ export function openSources(core: Core, beside: Beside) {
       callSessions,
       counts,
       keepsRecording: async (projectId, callId) =>
-        (await settingsOf(projectId)).recordings === 'keep' &&
+        (await settingsOf(projectId)).recordings !== 'off' &&
         !(await recordings.isUnwanted(projectId, callId)),
       keepRecording: (projectId, callId, chunks) => recordings.keep(projectId, callId, chunks),
     }),

@@ -60,10 +60,12 @@ const none: CallRecording = {
   durationSeconds: null,
   channels: null,
   keptAt: null,
+  mutedSeconds: null,
+  muted: null,
 }
 
 const { service, set, project, tabs } = await startConsoleInBrowser()
-for (const id of ['kept', 'mono', 'no-waveform', 'waiting', 'failed', 'expired'])
+for (const id of ['kept', 'mono', 'no-waveform', 'waiting', 'failed', 'expired', 'unmuted'])
   await service.services.ingest.put(project.projectId, id, call)
 await upload('kept', spokenWav())
 const mono = madeWav(44 + 4 * bytesPerSecond)
@@ -80,6 +82,8 @@ const state = (id: string, recording: Partial<CallRecording>) =>
 await state('waiting', { state: 'waiting' })
 await state('failed', { state: 'failed', reason: 'The platform answered with status 403.' })
 await state('expired', { state: 'expired' })
+const notMuted = 'What is redacted in its call could not be made silent: one channel.'
+await state('unmuted', { state: 'failed', reason: notMuted })
 
 afterEach(async () => expect(await tabs.close()).toEqual([]))
 
@@ -201,11 +205,32 @@ describe('the recording of a call, in a browser', () => {
       ['waiting', 'The recording is being fetched.'],
       ['failed', 'The recording could not be fetched. The platform answered with status 403.'],
       ['expired', 'The recording was deleted at the end of its retention.'],
+      ['unmuted', `The recording is not kept. ${notMuted}`],
     ] as const) {
       const page = await openCall(id)
       await page.getByText(text).waitFor()
       expect(await page.locator('audio').count()).toBe(0)
     }
+    // It would fail again.
+    expect(await (await openCall('unmuted')).getByRole('button', { name: 'Try again' }).count()).toBe(0)
+  })
+
+  test('the line says where a recording is silent, and why', async () => {
+    const transcript = (call.transcript ?? []).map((turn) => ({
+      ...turn,
+      content: `${turn.content} It is [card].`,
+    }))
+    await service.services.ingest.put(project.projectId, 'muted', { ...call, transcript })
+    await upload('muted', spokenWav())
+    await service.services.peaksBacklog.idle()
+    const keptAt = new Date().toISOString()
+    await state('muted', { state: 'kept', keptAt, mutedSeconds: 6.2, muted: [[41.2, 47.4]] })
+    await service.services.recordings.measureAgain(project.projectId, 'muted')
+    const page = await openCall('muted')
+    const line = page.getByText(/^Answers after/)
+    await until(async () =>
+      ((await line.textContent()) ?? '').endsWith('silent for 6.2 s, where a card number was said, at 0:41'),
+    )
   })
 
   test('a recording that could not be fetched is fetched again by a button', async () => {

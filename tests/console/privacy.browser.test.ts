@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { startConsoleInBrowser } from '../support/console-page.ts'
+import { until } from '../support/until.ts'
 
 const { set, tabs } = await startConsoleInBrowser()
 const tab = await tabs.open({ person: set.owner })
@@ -43,6 +44,16 @@ describe('privacy, in a browser', () => {
     await page.keyboard.press('Tab')
     await page.getByText('Redaction saved.').nth(1).waitFor()
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
+
+    // In a project that redacts, recordings are silenced unless somebody says otherwise.
+    const silences = page.getByLabel('Silence the turns in which something is redacted')
+    expect([await silences.isEnabled(), await silences.isChecked()]).toEqual([false, false])
+    await page.getByLabel('Keep the recordings that platforms make').click()
+    await page.getByText('Recordings saved.').waitFor()
+    expect([await silences.isEnabled(), await silences.isChecked()]).toEqual([true, true])
+    await page.getByLabel('Phone numbers').uncheck()
+    await until(async () => !(await silences.isEnabled()))
+    expect(await page.getByLabel('Keep the recordings that platforms make').isChecked()).toBe(false)
 
     await page.getByRole('link', { name: 'View all in the audit trail' }).click()
     await page.getByRole('table', { name: 'Audit trail' }).getByText('Calls deleted by retention').waitFor()

@@ -31,6 +31,12 @@ const likenessMin = 0.4
 /** A speaker who goes on after a longer pause begins a turn again. */
 const pauseSeconds = 1
 
+/** How much more is silent than was heard, in seconds: the end of a sentence is softer, and echo may hide it. */
+const mutedBefore = 0.5
+const mutedAfter = 1
+/** A turn of which nothing is heard lasts no longer. */
+const unheardSeconds = 10
+
 type Spoken = Record<TimedTurn['role'], readonly Span[]>
 
 /**
@@ -94,6 +100,33 @@ function distanceTo(times: readonly number[], at: number): number {
   }
   const far = Number.POSITIVE_INFINITY
   return Math.min(Math.abs((times[low - 1] ?? far) - at), Math.abs((times[low] ?? far) - at))
+}
+
+/**
+ * What must be silent so that a turn is not heard: from the first to the last that is said around it, its pauses too, and
+ * a margin for what is too soft to be told from noise.
+ * @param turns in the order of time
+ * @param own when who says it speaks
+ */
+export function spanOfTurn(
+  turns: readonly TimedTurn[],
+  index: number,
+  { offset }: Pick<Alignment, 'offset'>,
+  own: readonly Span[],
+): Span {
+  const said = turns[index]?.at ?? 0
+  const next = turns.slice(index + 1).find(({ at }) => at > said)?.at ?? Number.POSITIVE_INFINITY
+  const [at, until] = [said + offset, next + offset]
+  const spoken = own.filter(([from, to]) => to > at - tolerance && from < until + tolerance / 2)
+  const [first, last] = [spoken[0], spoken.at(-1)]
+  // Nothing is heard: its time itself.
+  if (!first || !last) return [Math.max(0, at - tolerance), Math.min(until, at + unheardSeconds) + tolerance]
+  // Who was interrupted may go on.
+  const end = own.reduce(
+    (sum, [from, to]) => (from > last[0] && from <= sum + pauseSeconds ? to : sum),
+    last[1],
+  )
+  return [Math.max(0, Math.min(first[0], at) - mutedBefore), end + mutedAfter]
 }
 
 /**

@@ -81,11 +81,12 @@ function speakersIn(
   return { caller: counted(caller), agent: counted(agent) }
 }
 
-function timedTurns(timeline: readonly TimelineEntry[], transcript: readonly Turn[]) {
+/** The turns that the timeline names, in the order of their times. */
+export function timedTurns(timeline: readonly TimelineEntry[], transcript: readonly Turn[]) {
   return timeline
     .flatMap(({ kind, turn, atSeconds }) => {
       const said = kind === 'turn' && typeof turn === 'number' ? transcript[turn] : undefined
-      return said ? [{ role: said.role, at: atSeconds, chars: said.content.length }] : []
+      return said ? [{ turn, role: said.role, at: atSeconds, chars: said.content.length }] : []
     })
     .sort((a, b) => a.at - b.at)
 }

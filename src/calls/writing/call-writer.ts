@@ -346,7 +346,8 @@ function isForAnalysis({ before, after }: PendingWrite): boolean {
 /** Whether a call with a recording is completed now, or its transcript or timeline have changed since. */
 function hasOtherSound(write: PendingWrite): boolean {
   const { before, after } = write
-  if (after.recording !== 'kept') return false
+  // One that waits to be muted has arrived already, or else its row is not there yet.
+  if (after.recording !== 'kept' && after.recording !== 'waiting') return false
   return (
     isForAnalysis(write) || (after.call.status === 'completed' && timelineIn(before) !== timelineIn(after))
   )

@@ -1,3 +1,4 @@
+import type { Span } from '../../calls/sound/figures.ts'
 import { FairQueue } from '../../threads/fair-queue.ts'
 import { Thread } from '../../threads/thread.ts'
 import type { AudioApi, AudioPeaks } from './audio-worker.ts'
@@ -16,11 +17,12 @@ const limitsDefault = {
 
 /**
  * Reads recordings in worker threads, which are ended when a file takes too long: one for lengths, which uploads wait
- * for, and one for peaks, which take seconds. Each reads one recording at a time, and projects take turns.
+ * for, one for peaks, which take seconds, and one that mutes. Each reads one recording at a time, and projects take turns.
  */
 export class AudioThreads {
   readonly #prober = new AudioThread<AudioLength>('The reader of lengths')
   readonly #peaker = new AudioThread<AudioPeaks>('The reader of peaks')
+  readonly #muter = new AudioThread<number | null>('The muting of recordings')
   readonly #limits: typeof limitsDefault
 
   constructor(limits: Partial<typeof limitsDefault> = {}) {
@@ -52,8 +54,30 @@ export class AudioThreads {
     }
   }
 
+  /**
+   * Writes a copy that is silent within the spans to an empty file.
+   * @returns the length of the copy; null if the recording cannot be muted
+   * @throws Error if a file cannot be read or written, and when the threads are closed
+   */
+  async mute(
+    projectId: number,
+    audio: EncryptedAudio,
+    spans: readonly Span[],
+    copy: Pick<EncryptedAudio, 'path' | 'key'>,
+  ): Promise<number | null> {
+    const { peaksWithinMs } = this.#limits
+    try {
+      return await this.#muter.run(projectId, audio, peaksWithinMs, (thread) =>
+        thread.ask('mute', audio, spans, copy),
+      )
+    } catch (error) {
+      if (error instanceof TooSlow) return null
+      throw error
+    }
+  }
+
   async close(): Promise<void> {
-    await Promise.all([this.#prober.close(), this.#peaker.close()])
+    await Promise.all([this.#prober.close(), this.#peaker.close(), this.#muter.close()])
   }
 }
 

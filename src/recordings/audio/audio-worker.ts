@@ -1,12 +1,13 @@
-import type { Speech } from '../../calls/sound/figures.ts'
+import type { Span, Speech } from '../../calls/sound/figures.ts'
 import { limits } from '../../limits.ts'
 import { lowerPriority } from '../../threads/priority.ts'
 import { serve } from '../../threads/serve.ts'
 import { frameBytes } from '../frames.ts'
 import type { DecodedSound } from './decoded-sound.ts'
-import { type AudioLength, AudioReader, type EncryptedAudio } from './encrypted-audio.ts'
+import { type AudioLength, AudioReader, AudioWriter, type EncryptedAudio } from './encrypted-audio.ts'
 import { lengthOf } from './length.ts'
 import { mp3Sound } from './mp3.ts'
+import { mutings } from './muting.ts'
 import { opusSound } from './opus.ts'
 import { speechOf } from './speech.ts'
 import { wavSound } from './wav.ts'
@@ -52,6 +53,29 @@ async function peaks(audio: EncryptedAudio): Promise<AudioPeaks> {
   }
 }
 
+/**
+ * Writes a copy of the recording that is silent within the spans to an empty file.
+ * @returns the length of the copy; null if the recording cannot be muted
+ */
+async function mute(
+  audio: EncryptedAudio,
+  spans: readonly Span[],
+  copy: Pick<EncryptedAudio, 'path' | 'key'>,
+): Promise<number | null> {
+  lowerPriority(10)
+  const muting = mutings[audio.contentType]
+  if (!muting) return null
+  const reader = new AudioReader(audio)
+  const writer = new AudioWriter(copy)
+  try {
+    const bytes = await readingAudio(reader, () => writer.write(muting(reader, spans)))
+    if (writer.failure !== null) throw writer.failure
+    return bytes
+  } finally {
+    writer.close()
+  }
+}
+
 /** Null if what the file contains cannot be understood. @throws Error if the file cannot be read */
 async function readingAudio<Value>(reader: AudioReader, read: () => Promise<Value>): Promise<Value | null> {
   try {
@@ -73,7 +97,7 @@ function countDecodingErrors(): void {
   }
 }
 
-const api = { probe, peaks }
+const api = { probe, peaks, mute }
 
 export type AudioApi = typeof api
 

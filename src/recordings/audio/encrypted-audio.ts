@@ -1,6 +1,6 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { decryptRange, frameBytes } from '../frames.ts'
+import { decryptRange, encryptFrame, frameBytes } from '../frames.ts'
 
 /** A recording in a file of this machine. */
 export interface EncryptedAudio {
@@ -71,6 +71,56 @@ export class AudioReader {
         return bytes.subarray(0, readSync(this.#file, bytes, 0, length, position))
       }
       this.#block = { start: from, bytes: await decryptRange({ ...this.#audio, read }, from, to) }
+    } catch (error) {
+      this.failure = error
+      throw error
+    }
+  }
+}
+
+/** Writes a recording to a file of this machine, encrypted. It blocks, so it is for worker threads. */
+export class AudioWriter {
+  readonly #key: Uint8Array
+  readonly #file: number
+  readonly #frame = Buffer.alloc(frameBytes)
+  #frameLength = 0
+  #frames = 0
+  /** Why the file could not be written. */
+  failure: unknown = null
+
+  /** @param path of an empty file */
+  constructor({ path, key }: Pick<EncryptedAudio, 'path' | 'key'>) {
+    this.#key = key
+    this.#file = openSync(path, 'r+')
+  }
+
+  /** @returns the length of the recording */
+  async write(parts: AsyncIterable<Uint8Array>): Promise<number> {
+    let bytes = 0
+    for await (const part of parts) {
+      bytes += part.byteLength
+      for (let at = 0; at < part.byteLength; ) {
+        const piece = part.subarray(at, at + frameBytes - this.#frameLength)
+        this.#frame.set(piece, this.#frameLength)
+        this.#frameLength += piece.byteLength
+        at += piece.byteLength
+        if (this.#frameLength === frameBytes) this.#writeFrame()
+      }
+    }
+    if (this.#frameLength > 0) this.#writeFrame()
+    return bytes
+  }
+
+  close(): void {
+    closeSync(this.#file)
+  }
+
+  #writeFrame(): void {
+    const frame = this.#frame.subarray(0, this.#frameLength)
+    const stored = Buffer.concat(encryptFrame(this.#key, this.#frames++, frame))
+    this.#frameLength = 0
+    try {
+      for (let at = 0; at < stored.byteLength; ) at += writeSync(this.#file, stored, at)
     } catch (error) {
       this.failure = error
       throw error

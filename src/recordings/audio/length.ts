@@ -53,7 +53,7 @@ async function lengthInStart(reader: AudioReader, contentType: string): Promise<
 }
 
 /** How long the tag with a title and pictures is: ID3v2.4 §3.1. */
-function tagBytes(head: Buffer): number {
+export function tagBytes(head: Buffer): number {
   if (head.toString('latin1', 0, 3) !== 'ID3') return 0
   return 10 + head.subarray(6).reduce((bytes, digit) => bytes * 128 + digit, 0)
 }

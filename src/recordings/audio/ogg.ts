@@ -3,8 +3,45 @@ import type { AudioLength, AudioReader } from './encrypted-audio.ts'
 // Ogg: RFC 3533.
 
 const pageHeaderBytes = 27
+const segmentBytesMax = 255
+const pageBytesMax = pageHeaderBytes + segmentBytesMax * (1 + segmentBytesMax)
 /** The longest page is a little shorter. */
 const tailBytes = 65_536
+
+/** A page of an Ogg file, valid until the next is asked for. */
+export interface OggPage {
+  /** Up to where the number of segments stands. */
+  header: Buffer
+  /** The parts of packets in it. The last one may go on in the next page of the stream. */
+  parts: { bytes: Buffer; isEnd: boolean }[]
+}
+
+/** The stream that a page belongs to. */
+export function serialOf({ header }: OggPage): number {
+  return header.readUInt32LE(14)
+}
+
+/** The pages from the start of a file up to where it ends, is cut, or is no Ogg. */
+export async function* pagesOf(reader: AudioReader): AsyncGenerator<OggPage> {
+  for (let at = 0; at < reader.bytes; ) {
+    const page = await reader.read(at, at + pageBytesMax)
+    if (page.byteLength < pageHeaderBytes || page.toString('latin1', 0, 4) !== 'OggS') return
+    const segments = page.subarray(pageHeaderBytes, pageHeaderBytes + page.readUInt8(26))
+    const parts: OggPage['parts'] = []
+    let from = pageHeaderBytes + segments.byteLength
+    let to = from
+    for (const bytes of segments) {
+      to += bytes
+      if (bytes === segmentBytesMax) continue
+      parts.push({ bytes: page.subarray(from, to), isEnd: true })
+      from = to
+    }
+    if (to > page.byteLength) return
+    if (from < to) parts.push({ bytes: page.subarray(from, to), isEnd: false })
+    yield { header: page.subarray(0, pageHeaderBytes - 1), parts }
+    at += to
+  }
+}
 
 /** What the first stream begins with, and the position at which its last page ends. */
 export async function oggLength(reader: AudioReader): Promise<AudioLength> {

@@ -2,16 +2,14 @@ import { OpusDecoder } from 'opus-decoder'
 import { release } from '../release.ts'
 import { DecodedSound } from './decoded-sound.ts'
 import type { AudioReader } from './encrypted-audio.ts'
+import { pagesOf, serialOf } from './ogg.ts'
 
 // Ogg: RFC 3533. Opus in Ogg: RFC 7845.
 
-const pageHeaderBytes = 27
-const segmentBytesMax = 255
-const pageBytesMax = pageHeaderBytes + segmentBytesMax * (1 + segmentBytesMax)
 /** The lowest that Opus decodes to, and as much as a telephone has. */
 const rate = 8_000
 /** What the decoder has room for. */
-const packetBytesMax = 3_840
+export const packetBytesMax = 3_840
 /** The least length of the first packet. */
 const idHeaderBytes = 19
 
@@ -19,7 +17,7 @@ const idHeaderBytes = 19
 export async function opusSound(reader: AudioReader): Promise<DecodedSound | null> {
   let decoder: OpusDecoder<typeof rate> | null = null
   let sound: DecodedSound | null = null
-  for await (const packets of pagesOf(reader)) {
+  for await (const packets of packetsOf(reader)) {
     if (decoder === null || sound === null) {
       const channels = channelsOf(packets[0])
       if (channels === null) return null
@@ -45,36 +43,25 @@ function channelsOf(head: Buffer | undefined): 1 | 2 | null {
   return head[18] === 0 && (channels === 1 || channels === 2) ? channels : null
 }
 
-function isTags(packet: Buffer): boolean {
+/** Whether it is a packet of tags, which has no sound. */
+export function isTags(packet: Buffer): boolean {
   return packet.toString('latin1', 0, 8) === 'OpusTags'
 }
 
 /** The packets that end in each page of the first stream of an Ogg file, up to where it ends or is no Ogg. */
-async function* pagesOf(reader: AudioReader): AsyncGenerator<Buffer[]> {
+async function* packetsOf(reader: AudioReader): AsyncGenerator<Buffer[]> {
   let serial: number | null = null
   /** The beginning of a packet that goes on, or as much of it as shows that it is too long. */
   let head = Buffer.alloc(0)
-  for (let at = 0; at < reader.bytes; ) {
-    const page = await reader.read(at, at + pageBytesMax)
-    if (page.byteLength < pageHeaderBytes || page.toString('latin1', 0, 4) !== 'OggS') return
-    const segments = page.subarray(pageHeaderBytes, pageHeaderBytes + page.readUInt8(26))
-    let from = pageHeaderBytes + segments.byteLength
-    let to = from
-    serial ??= page.readUInt32LE(14)
-    const isOfStream = page.readUInt32LE(14) === serial
+  for await (const page of pagesOf(reader)) {
+    serial ??= serialOf(page)
+    if (serialOf(page) !== serial) continue
     const packets: Buffer[] = []
-    for (const bytes of segments) {
-      to += bytes
-      if (bytes === segmentBytesMax || !isOfStream) continue
-      packets.push(
-        head.byteLength > 0 ? Buffer.concat([head, page.subarray(from, to)]) : page.subarray(from, to),
-      )
-      head = Buffer.alloc(0)
-      from = to
+    for (const { bytes, isEnd } of page.parts) {
+      const packet = head.byteLength > 0 ? Buffer.concat([head, bytes]) : bytes
+      head = isEnd ? Buffer.alloc(0) : Buffer.from(packet.subarray(0, packetBytesMax + 1))
+      if (isEnd) packets.push(packet)
     }
-    at += to
-    if (from < to && isOfStream)
-      head = Buffer.concat([head, page.subarray(from, to)]).subarray(0, packetBytesMax + 1)
     if (packets.length > 0) yield packets
   }
 }

@@ -24,10 +24,15 @@ const sampleReaders: Record<string, SampleReader> = {
   '7/8': (view, at) => muLawLevel(view.getUint8(at)),
 }
 
+/** By the format's tag and the bits of a sample, where it is not 0. */
+const silences: Record<string, number> = { '1/8': 0x80, '6/8': 0xd5, '7/8': 0xff }
+
 interface SampleFormat {
   channels: number
   rate: number
   bytesPerSample: number
+  /** Each byte of a silent sample. */
+  silence: number
   readSample: SampleReader
 }
 
@@ -45,15 +50,20 @@ export async function wavLength(reader: AudioReader): Promise<AudioLength> {
   return { durationSeconds: (end - start) / bytesPerSecond, channels: format.readUInt16LE(2) }
 }
 
+/** Where the samples are, and how; null in a format that is not read. @throws Error without them */
+export async function wavLayout(reader: AudioReader) {
+  const { format, start, end } = await findChunks(reader)
+  const sampleFormat = formatOf(format)
+  if (!sampleFormat) return null
+  return { ...sampleFormat, start, end, frameBytes: sampleFormat.channels * sampleFormat.bytesPerSample }
+}
+
 /** Null if the samples are in a format that is not read. @throws Error without them */
 export async function wavSound(reader: AudioReader): Promise<DecodedSound | null> {
-  const chunks = await findChunks(reader)
-  const sampleFormat = formatOf(chunks.format)
-  if (!sampleFormat) return null
-  const { start, end } = chunks
-  const { channels, rate, bytesPerSample, readSample } = sampleFormat
+  const layout = await wavLayout(reader)
+  if (!layout) return null
+  const { start, end, channels, rate, bytesPerSample, frameBytes: frame, readSample } = layout
   const sound = new DecodedSound(channels, rate)
-  const frame = channels * bytesPerSample
   const sliceBytes = slicesBytes - (slicesBytes % frame)
   for (let at = start; at < end; at += sliceBytes) {
     const bytes = await reader.read(at, Math.min(end, at + sliceBytes))
@@ -101,7 +111,8 @@ function formatOf(chunk: Buffer): SampleFormat | null {
   const kind = tag === extensible && chunk.byteLength >= 26 ? chunk.readUInt16LE(24) : tag
   const readSample = sampleReaders[`${kind}/${bits}`]
   if (!readSample || channels === 0 || channels > channelsMax || rate === 0) return null
-  return { channels, rate, bytesPerSample: bits / 8, readSample }
+  const silence = silences[`${kind}/${bits}`] ?? 0
+  return { channels, rate, bytesPerSample: bits / 8, silence, readSample }
 }
 
 function muLawLevel(byte: number): number {

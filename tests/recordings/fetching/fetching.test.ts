@@ -454,6 +454,8 @@ describe.skipIf(ofFilesOnly)('fetching', () => {
         durationSeconds: null,
         channels: null,
         keptAt: null,
+        mutedSeconds: null,
+        muted: null,
       } as Told)
       expect(storage.requests(path)).toHaveLength(1)
       expect(incoming()).toEqual([])

@@ -1,6 +1,7 @@
 import { Fragment } from 'react'
-import type { CallDetails, CallSound, HeardSound } from '../../../../calls/schemas.ts'
+import type { Call, CallDetails, CallSound, HeardSound } from '../../../../calls/schemas.ts'
 import type { Unmeasurable } from '../../../../calls/sound/figures.ts'
+import type { RedactionKind } from '../../../../redaction/kinds.ts'
 import { isPlain } from '../../components/clicks.ts'
 import { asCount, asDecimal, asDuration, asMilliseconds, asPercent } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
@@ -40,7 +41,7 @@ export function SoundLine() {
   return (
     <p className={`${classes.sound} ${rail.isOpen ? '' : 'cb-truncate'}`}>
       {state === 'measured'
-        ? soundPhrases(details, track.heard).map((phrase, at) => (
+        ? [...soundPhrases(details, track.heard), ...silencePhrases(details, call)].map((phrase, at) => (
             <Fragment key={phrase.words}>
               {at > 0 && ' · '}
               <PhraseWords {...phrase} />
@@ -122,6 +123,30 @@ function soundPhrases(
       talkOver.flatMap(({ from, yielded }) => (yielded ? [from] : [])),
     ),
     { words: `agent spoke ${asPercent(Math.round(agentShare * 100) / 100)}`, moments: [] },
+  ]
+}
+
+const redactedWords: Record<RedactionKind, string> = {
+  phone: 'a phone number',
+  email: 'an email address',
+  card: 'a card number',
+  iban: 'an IBAN',
+  ssn: 'a Social Security number',
+}
+
+/** Says where the recording is silent, and why. */
+function silencePhrases({ recording }: Pick<CallDetails, 'recording'>, { transcript }: Call): Phrase[] {
+  const { mutedSeconds, muted } = recording
+  if (!mutedSeconds || !muted) return []
+  const said = Object.entries(redactedWords).flatMap(([kind, words]) =>
+    transcript.some(({ content }) => content.includes(`[${kind}]`)) ? [words] : [],
+  )
+  const why = said.length === 0 ? '' : `, where ${said.join(' and ')} was said,`
+  return [
+    {
+      words: `silent for ${asDecimal(mutedSeconds, 1)} s${why}`,
+      moments: muted.flatMap(([from]) => from ?? []),
+    },
   ]
 }
 

@@ -69,14 +69,16 @@ export function RecordingState() {
     )
   }
   if (state === 'none' || state === 'kept') return null
+  // It has arrived, and is made silent where its call is redacted, or could not be.
+  const isAboutMuting = reason?.startsWith('What is redacted') === true
   const texts = {
-    waiting: 'The recording is being fetched.',
-    failed: 'The recording could not be fetched.',
+    waiting: isAboutMuting ? '' : 'The recording is being fetched.',
+    failed: isAboutMuting ? 'The recording is not kept.' : 'The recording could not be fetched.',
     expired: 'The recording was deleted at the end of its retention. The call stays.',
   }
   return (
     <p className={`cb-dimmed ${classes.recording}`}>
-      {texts[state]} {reason} {state === 'failed' && <TryAgain id={call.id} />}
+      {texts[state]} {reason} {state === 'failed' && !isAboutMuting && <TryAgain id={call.id} />}
     </p>
   )
 }

@@ -178,7 +178,7 @@ interface KeepRecordingsProps {
 /** Whether the project keeps recordings; a choice only while it does not. */
 function KeepRecordings({ isChosen, onChoose, children }: KeepRecordingsProps) {
   const { data } = useQuery(read(useProject().of.settings))
-  const isKept = data?.recordings === 'keep'
+  const isKept = data !== undefined && data.recordings !== 'off'
   return (
     <>
       <Checkbox

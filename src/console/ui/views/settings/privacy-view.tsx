@@ -174,14 +174,28 @@ function Deletions({ retainDays }: Pick<ProjectSettings, 'retainDays'>) {
 function RecordingsPanel({ settings }: SettingsProps) {
   const { data: usage } = useQuery(read(useProject().of.settings.recordings))
   const { save, current, error } = useSetting(settings, 'Recordings saved.')
+  const isRedacting = settings.redact.length > 0
+  const onSwitch = isRedacting ? 'mute' : 'keep'
   return (
     <Panel title="Recordings">
       <div className="cb-stack">
         <Switch
           label="Keep the recordings that platforms make"
-          description="Fetches each from its platform as soon as the call has ended. Sound is not redacted."
-          checked={current.recordings === 'keep'}
-          onChange={(event) => save({ recordings: event.currentTarget.checked ? 'keep' : 'off' })}
+          description="Fetches each from its platform as soon as the call has ended."
+          checked={current.recordings !== 'off'}
+          onChange={(event) => save({ recordings: event.currentTarget.checked ? onSwitch : 'off' })}
+        />
+        <Checkbox
+          label="Silence the turns in which something is redacted"
+          description={
+            isRedacting
+              ? 'In both channels, before anybody can hear the recording. Turns with a mark such as [card] are silent; what the transcript misheard has no mark and stays audible. A recording that cannot be silenced, such as one with a single channel, is not kept.'
+              : 'For a project that redacts what it stores: see above.'
+          }
+          size="xs"
+          disabled={!isRedacting || current.recordings === 'off'}
+          checked={current.recordings === 'mute'}
+          onChange={(event) => save({ recordings: event.currentTarget.checked ? 'mute' : 'keep' })}
         />
         <DaysField
           label="Days to keep recordings"
@@ -243,7 +257,14 @@ function RedactionPanel({ settings }: SettingsProps) {
           label="Replace before a call is stored"
           description="Applies to the transcript, the summary, and the text in the analysis, timeline and metadata. Stored calls stay as they are."
           value={[...current.redact]}
-          onChange={(chosen) => save({ redact: kinds.filter((kind) => chosen.includes(kind)) })}
+          onChange={(chosen) => {
+            // What is redacted decides what is silent in recordings.
+            const mutesNothing = chosen.length === 0 && current.recordings === 'mute'
+            save({
+              redact: kinds.filter((kind) => chosen.includes(kind)),
+              ...(mutesNothing && { recordings: 'off' as const }),
+            })
+          }}
         >
           <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" mt="xs">
             {kinds.map((kind) => (
