@@ -136,11 +136,12 @@ async function strayFiles(dataDir: string): Promise<string[]> {
   ]
 }
 
-/** The agent alone speaks, louder and less loud. */
+/** The agent alone speaks, louder and less loud, after silence and before it: without any it would be noise. */
 function madeRecording(seconds: number) {
-  const length = Math.round((seconds + 1) * samplesPerSecond)
+  const silence = 0.5 + seconds / 8
+  const length = Math.round((seconds + 2 * silence) * samplesPerSecond)
   const agent = new Float32Array(length).map((_, at) => {
-    const time = at / samplesPerSecond - 0.5
+    const time = at / samplesPerSecond - silence
     const level = time < 0 || time >= seconds ? 0 : 0.2 + 0.3 * Math.abs(Math.sin(time * 20))
     return level * (2 * Math.random() - 1)
   })

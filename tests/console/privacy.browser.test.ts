@@ -30,12 +30,12 @@ describe('privacy, in a browser', () => {
     await page.getByText('Retention saved.').waitFor()
     await page.getByText(/2 calls completed before/).waitFor()
 
-    await page.getByLabel('After 7 days').check()
+    await page.getByLabel('After 7 days').click()
     await page.getByText('Silent call setting saved.').waitFor()
 
     await page.getByLabel('Record in the audit trail who opens').click()
     await page.getByText('Access logging setting saved.').waitFor()
-    await page.getByLabel('Phone numbers').check()
+    await page.getByLabel('Phone numbers').click()
     await page.getByText('Redaction saved.').waitFor()
     await page.getByLabel('Country').fill('Xx')
     await page.keyboard.press('Tab')
@@ -51,7 +51,7 @@ describe('privacy, in a browser', () => {
     await page.getByLabel('Keep the recordings that platforms make').click()
     await page.getByText('Recordings saved.').waitFor()
     expect([await silences.isEnabled(), await silences.isChecked()]).toEqual([true, true])
-    await page.getByLabel('Phone numbers').uncheck()
+    await page.getByLabel('Phone numbers').click()
     await until(async () => !(await silences.isEnabled()))
     expect(await page.getByLabel('Keep the recordings that platforms make').isChecked()).toBe(false)
 

@@ -13,7 +13,7 @@ import { until } from '../support/until.ts'
 
 setDefaultTimeout(900_000)
 /** `MUTING_KILLS=30` for longer. */
-const kills = Number(process.env.MUTING_KILLS ?? 3)
+const kills = Number(process.env.MUTING_KILLS ?? 2)
 const killWithinMs = 700
 
 const [spoken] = [...spokenCalls(4, 1, 2)] as [SpokenCall]

@@ -147,7 +147,7 @@ describe('CSV', () => {
       'id,status,details.source,details.agent.id,details.agent.name,details.agent.version,details.direction,' +
         'details.recordingUrl,details.costUsd,details.latencyMs,details.costSource,details.recording.state,details.recording.reason,' +
         'details.recording.contentType,details.recording.bytes,details.recording.durationSeconds,' +
-        'details.recording.channels,details.recording.keptAt,' +
+        'details.recording.channels,details.recording.keptAt,details.recording.mutedSeconds,details.recording.muted,' +
         `${Object.keys(emptyDetails.sound)
           .map((name) => `details.sound.${name}`)
           .join()},` +
@@ -158,7 +158,7 @@ describe('CSV', () => {
         'details.redacted,details.metadata',
     )
     expect(line).toStartWith(
-      'told,completed,vapi,front-desk,",""timeline"":",,web,,0.12,640,platform,none,,,,,,,none,,,,,,,,,,,,,,,,,,none,,{},fail,\'=1+1,"vip, a;b",true,"0, 2",,,Ada,' +
+      'told,completed,vapi,front-desk,",""timeline"":",,web,,0.12,640,platform,none,,,,,,,,,none,,,,,,,,,,,,,,,,,,none,,{},fail,\'=1+1,"vip, a;b",true,"0, 2",,,Ada,' +
         '2026-01-05T00:00:00.000Z,,"{""campaign"":""winter""',
     )
   })
