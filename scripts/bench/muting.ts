@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Alignment } from '../../src/calls/sound/alignment.ts'
 import type { Span, Speech } from '../../src/calls/sound/figures.ts'
 import { redactedSpans } from '../../src/calls/sound/redacted-spans.ts'
+import type { Muting } from '../../src/db/schema.ts'
 import { AudioThreads } from '../../src/recordings/audio/audio-threads.ts'
 import { DecodedSound } from '../../src/recordings/audio/decoded-sound.ts'
 import { speechOf } from '../../src/recordings/audio/speech.ts'
@@ -36,6 +36,7 @@ export async function benchMuted(): Promise<Row[]> {
     turns: 0,
     silent: 0,
     refused: 0,
+    unheard: 0,
     calls: 0,
     own: 0,
     other: 0,
@@ -49,13 +50,13 @@ export async function benchMuted(): Promise<Row[]> {
       if (typeof speech === 'string') continue
       for (const tally of tallies) add(tally, call, speech, clocks[tally.name] ?? ((from) => from), random)
     }
-  return tallies.map(({ name, turns, silent, refused, calls, own, other }) => {
+  return tallies.map(({ name, turns, silent, refused, unheard, calls, own, other }) => {
     const min = sharesMin[name]
     const refusals = `${refused} of ${calls} calls refused`
     if (min === undefined) return row(`times that are ${name}`, refusals, 'all', refused === calls)
     const share = silent / turns
     const lost = other / own
-    const measured = `${(100 * share).toFixed(2)} % of ${turns} wholly silent, ${lost.toFixed(2)} s of other speech a second, ${refusals}`
+    const measured = `${(100 * share).toFixed(2)} % of ${turns} wholly silent, ${lost.toFixed(2)} s of other speech a second, ${unheard} turns not heard, ${refusals}`
     return row(`times that are ${name}`, measured, `≥ ${100 * min} %, ≤ 0.4 s`, share >= min && lost <= 0.4)
   })
 }
@@ -64,6 +65,7 @@ interface Tally {
   turns: number
   silent: number
   refused: number
+  unheard: number
   calls: number
   /** Seconds that were muted of what was redacted, and of anything else that was said. */
   own: number
@@ -85,17 +87,20 @@ function add(
   }))
   const texts = turns.map(({ from, to }) => 'x'.repeat(Math.ceil(15 * (to - from) * (0.75 + 0.5 * random()))))
   tally.calls++
-  let alignment: Alignment | null = null
+  let alignment: Muting['alignment'] = null
   for (const [turn, { role, from, to }] of turns.entries()) {
     if (role === 'assistant') continue
     const transcript = turns.map((each, at) => ({
       role: each.role,
       content: at === turn ? `[card] ${texts[at]}` : (texts[at] ?? ''),
     }))
-    const redacted = redactedSpans(speech, { timeline, transcript }, alignment)
+    const redacted = redactedSpans(speech, { timeline, transcript }, { spans: [], turns: [], alignment })
     if (typeof redacted === 'string') {
-      tally.refused++
-      return
+      // Without an alignment, none of its turns can be silenced; else this one is not heard, and nothing would be kept.
+      if (alignment === null) tally.refused++
+      else tally.unheard++
+      if (alignment === null) return
+      continue
     }
     // One text more or less is no other alignment.
     alignment = redacted.alignment

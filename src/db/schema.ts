@@ -341,6 +341,8 @@ export const soundDue = {
   arrived: 2,
   /** Everything: it was kept by an earlier version, or is to be measured again. */
   again: 3,
+  /** Figures alone: it was decoded, and is served as it was sent. Its call has not changed. */
+  decoded: 4,
 } as const
 
 /**
@@ -387,6 +389,8 @@ export const recordings = sqliteTable(
 export interface Muting {
   /** In seconds, ascending, without overlaps. */
   spans: [from: number, to: number][]
+  /** When the turns begin that are silent, by the call's timeline. */
+  turns: number[]
   /** How the call's turns lie in it: see src/calls/sound/alignment.ts. Null where nothing was to be muted. */
   alignment: { isSwapped: boolean; offset: number } | null
 }

@@ -85,7 +85,7 @@ function normalized({ redact, country, timeZone, ...rest }: SettingsChange): Set
   }
 }
 
-/** Sound is not redacted, so switching redaction on stops fetching it, unless the same change says otherwise. */
+/** Sound has what is redacted, so switching redaction on stops fetching it, unless the same change says otherwise. */
 function withRecordings(change: SettingsChange, { redact }: ProjectSettings): SettingsChange {
   const isSwitchedOn = redact.length === 0 && (change.redact?.length ?? 0) > 0
   return isSwitchedOn && change.recordings === undefined ? { ...change, recordings: 'off' } : change

@@ -1,13 +1,13 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { readMuting } from '../calls/sound/redacted-spans.ts'
 import type { Core } from '../core/core.ts'
-import { calls, type Muting, recordings } from '../db/schema.ts'
+import { calls, type Muting, recordings, soundDue } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
 import { AppError } from '../errors.ts'
 import type { AudioThreads } from './audio/audio-threads.ts'
 import type { RecordingFiles } from './files.ts'
 import { newKey } from './frames.ts'
-import { HasChanged, type Recordings } from './recordings.ts'
+import { HasChanged, type MutedCopy, type Recordings } from './recordings.ts'
 
 const waitsMsMax = 86_400_000
 const notMuted = (reason: string) => `What is redacted in its call could not be made silent: ${reason}.`
@@ -18,7 +18,7 @@ interface MuterParts {
   files: RecordingFiles | null
   audio: Pick<AudioThreads, 'mute'>
   readMuting: typeof readMuting
-  recordings: Pick<Recordings, 'serve' | 'replace' | 'refuse'>
+  recordings: Pick<Recordings, 'serve' | 'replace' | 'refuse' | 'withhold'>
 }
 
 const queries = preparedQueries((db) => ({
@@ -41,12 +41,18 @@ export class Muter {
     this.#parts = { ...core, ...parts }
   }
 
-  /** Whether the recording is as it is to be heard. If not, there is another one now, or none, or it waits. */
-  async mute(row: Row, speech: Buffer): Promise<boolean> {
+  /**
+   * Silences what must be.
+   * @returns what holds as long as the recording is as it is to be heard; null if there is another one now, or none, or
+   * if it waits
+   */
+  async mute(row: Row, speech: Buffer): Promise<SQL | null> {
     const { settingsOf, store, read } = this.#parts
     const { projectId, file, waitingSince, muting } = row
     const isSent = waitingSince === null && muting === null
-    if (isSent && (await settingsOf(projectId)).recordings !== 'mute') return true
+    const isThere = sql`exists (select 1 from ${recordings} where file = ${file})`
+    const { recordings: keeping } = await settingsOf(projectId)
+    if (isSent && (keeping !== 'mute' || row.soundDue === soundDue.decoded)) return isThere
     const { id } = (await queries(read).callOfFile.get({ file })) ?? {}
     const call =
       id === undefined
@@ -56,26 +62,34 @@ export class Muter {
     const isAsSeen = sql`exists (select 1 from ${recordings} join ${calls} using (seq)
       where file = ${file} and ${calls.changeSeq} = ${call.changeSeq})`
     try {
-      if (call.isLive) return await this.#wait(row, id, isAsSeen)
-      return await this.#make(row, id, call.muting, isAsSeen)
+      const isReady = call.isLive
+        ? await this.#wait(row, id, isAsSeen)
+        : await this.#silence(row, id, call.muting, isAsSeen)
+      return isReady ? isAsSeen : null
     } catch (error) {
-      // It is looked at once more.
-      if (error instanceof HasChanged) return false
+      // Its row is still due, so this is tried again at once.
+      if (error instanceof HasChanged) return null
       if (!(error instanceof AppError) || error.code !== 'call_on_hold') throw error
-      await this.#postpone(file)
-      return false
+      await this.#parts.recordings.withhold(row, id, isAsSeen)
+      return null
     }
   }
 
   async #wait({ projectId, file, waitingSince }: Row, id: string, isAsSeen: SQL): Promise<false> {
-    const { recordings, now } = this.#parts
+    const { recordings: kept, write, now } = this.#parts
     const isOver = waitingSince !== null && waitingSince < now() - waitsMsMax
-    if (isOver) await recordings.refuse(projectId, id, notMuted('its call did not end'), isAsSeen)
-    else await this.#postpone(file)
+    if (isOver) await kept.refuse(projectId, id, notMuted('its call did not end'), isAsSeen)
+    // The end of its call makes it due again.
+    else
+      await write
+        .update(recordings)
+        .set({ soundDue: null })
+        .where(and(eq(recordings.file, file), isAsSeen))
     return false
   }
 
-  async #make(row: Row, id: string, muting: Muting | string, isAsSeen: SQL): Promise<boolean> {
+  /** Whether nothing was left to be done. */
+  async #silence(row: Row, id: string, muting: Muting | string, isAsSeen: SQL): Promise<boolean> {
     const { recordings } = this.#parts
     if (typeof muting === 'string') {
       await recordings.refuse(row.projectId, id, notMuted(muting), isAsSeen)
@@ -85,36 +99,39 @@ export class Muter {
       await this.#replace(row, id, muting, isAsSeen)
       return false
     }
-    if (row.waitingSince !== null) await recordings.serve(row, id, muting, isAsSeen)
-    return true
+    if (row.waitingSince === null) return true
+    await recordings.serve(row, id, muting, isAsSeen)
+    return false
   }
 
   async #replace(row: Row, id: string, muting: Muting, isAsSeen: SQL): Promise<void> {
-    const { files, audio, recordings } = this.#parts
-    const { projectId, file, key, bytes, contentType } = row
-    const local = await files?.local(file)
-    const copyKey = newKey()
+    const { files, recordings } = this.#parts
+    const local = await files?.local(row.file)
     if (!files || !local)
-      return await recordings.refuse(projectId, id, notMuted('its file is lost'), isAsSeen)
-    const draft = await files.create()
-    const copy = { path: draft.path, key: copyKey }
-    const copyBytes = await audio
-      .mute(projectId, { path: local.path, key, bytes, contentType }, muting.spans, copy)
-      .finally(local.release)
-      .catch(async (error) => {
-        await draft.discard()
-        throw error
-      })
-    if (copyBytes === null) {
-      await draft.discard()
-      return await recordings.refuse(projectId, id, notMuted('this format'), isAsSeen)
-    }
-    await draft.finish()
-    await recordings.replace(row, id, { draft, key: copyKey, bytes: copyBytes, muting }, isAsSeen)
+      return await recordings.refuse(row.projectId, id, notMuted('its file is lost'), isAsSeen)
+    const copy = await this.#copyOf({ ...row, path: local.path }, muting, files).finally(local.release)
+    if (copy === null) await recordings.refuse(row.projectId, id, notMuted('this format'), isAsSeen)
+    else await recordings.replace(row, id, copy, isAsSeen)
   }
 
-  /** Until its call changes, and a day at most: see `RecordingExpiry`. */
-  async #postpone(file: string): Promise<void> {
-    await this.#parts.write.update(recordings).set({ soundDue: null }).where(eq(recordings.file, file))
+  /** A copy in a finished draft; null if the recording cannot be muted. */
+  async #copyOf(
+    audio: Row & { path: string },
+    muting: Muting,
+    files: RecordingFiles,
+  ): Promise<MutedCopy | null> {
+    const { projectId, path, key, bytes, contentType } = audio
+    const draft = await files.create()
+    try {
+      const copy = { path: draft.path, key: newKey() }
+      const sound = { path, key, bytes, contentType }
+      const copyBytes = await this.#parts.audio.mute(projectId, sound, muting.spans, copy)
+      if (copyBytes === null) await draft.discard()
+      else await draft.finish()
+      return copyBytes === null ? null : { draft, key: copy.key, bytes: copyBytes, muting }
+    } catch (error) {
+      await draft.discard()
+      throw error
+    }
   }
 }

@@ -1,20 +1,23 @@
-import { and, asc, desc, eq, gt, notInArray, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, notInArray, type SQL, sql } from 'drizzle-orm'
 import type { Speech } from '../calls/sound/figures.ts'
 import type { Ingest } from '../calls/writing/ingest.ts'
 import type { Core } from '../core/core.ts'
 import type { Job, Turn } from '../core/jobs.ts'
 import { calls, projects, recordings, soundDue, sources } from '../db/schema.ts'
 import { preparedQueries } from '../db/store.ts'
-import { unavailable } from '../errors.ts'
 import type { AudioThreads } from './audio/audio-threads.ts'
 import type { AudioLength } from './audio/encrypted-audio.ts'
 import type { RecordingFiles } from './files.ts'
+import { HasChanged } from './recordings.ts'
 
 const delayMs = 100
 /** Calls are completed, and recordings marked to be measured again, also by other processes. */
 const commitMs = 1_000
 const retryMs = 60_000
 const failuresMax = 100
+/** A bucket or a disk may be back by then. */
+const retryFailedMs = 600_000
+const ofFigures: (number | null)[] = [soundDue.figures, soundDue.decoded]
 
 type Row = typeof recordings.$inferSelect
 
@@ -23,8 +26,8 @@ interface PeaksBacklogParts {
   audio: Pick<AudioThreads, 'peaks'>
   ingest: Pick<Ingest, 'setRecording'>
   toSpeechBytes: (speech: Speech) => Buffer
-  /** Makes silent what is redacted; whether the recording is as it is to be heard. */
-  mute: (row: Row, speech: Buffer) => Promise<boolean>
+  /** Makes silent what is redacted: see `Muter`. */
+  mute: (row: Row, speech: Buffer) => Promise<SQL | null>
   /** Tells a length that was not known when the recording arrived. */
   onMeasured: (row: Row, length: AudioLength) => Promise<void>
 }
@@ -51,6 +54,7 @@ export class PeaksBacklog {
   readonly #parts: Core & PeaksBacklogParts
   readonly #job: Job
   readonly #failed = new Set<string>()
+  #retryAt = 0
   /** Whose turn it was last. */
   #lastProjectId = 0
 
@@ -61,6 +65,7 @@ export class PeaksBacklog {
       run: (turn) => this.#run(turn),
       delayMs,
       commitMs,
+      everyMs: retryMs,
       retryMs,
       failure: 'The waveform of a recording could not be computed',
       level: 'warn',
@@ -78,16 +83,20 @@ export class PeaksBacklog {
   }
 
   async #run({ signal, isMine }: Turn): Promise<void> {
-    const { files, log } = this.#parts
+    const { files, log, now } = this.#parts
+    if (now() >= this.#retryAt) {
+      this.#failed.clear()
+      this.#retryAt = now() + retryFailedMs
+    }
     while (files) {
       const row = await this.#next()
       if (!row || !(await isMine())) return
       this.#lastProjectId = row.projectId
       const { speech } = row
-      const isHeard = row.soundDue === soundDue.figures && speech !== null
+      const isHeard = speech !== null && ofFigures.includes(row.soundDue)
       await (isHeard ? this.#hear(row, speech) : this.#compute(row, files)).catch(async (error) => {
-        // It was replaced or deleted meanwhile.
-        if (!(await this.#isKept(row))) return
+        // Its call has changed meanwhile, or it was replaced or deleted.
+        if (error instanceof HasChanged || !(await this.#isKept(row))) return
         if (!signal.aborted) log.warn({ error }, 'The waveform of a recording could not be computed')
         // The others need not wait for it. So many fail only because of what they have in common, such as the bucket.
         if (this.#failed.size === failuresMax) this.#failed.clear()
@@ -132,7 +141,9 @@ export class PeaksBacklog {
       await onMeasured(row, length)
     // A live call is measured when it is completed.
     const isLive = sql`(select status from ${calls} where ${calls.seq} = ${recordings.seq}) = 'live'`
-    const due = sql`iif(${isLive}, null, ${soundDue.figures})`
+    // What is served as it was sent stays so until its call changes.
+    const isSent = row.waitingSince === null && row.muting === null
+    const due = sql`iif(${isLive}, null, ${isSent ? soundDue.decoded : soundDue.figures})`
     await write
       .update(recordings)
       .set({ peaks: Buffer.from(peaks), speech: toSpeechBytes(speech), soundDue: due })
@@ -140,23 +151,23 @@ export class PeaksBacklog {
   }
 
   async #hear(row: Row, speech: Buffer): Promise<void> {
-    if (await this.#parts.mute(row, speech)) await this.#measure(row, speech)
+    const isAsSeen = await this.#parts.mute(row, speech)
+    if (isAsSeen) await this.#measure(row, speech, isAsSeen)
   }
 
   /** Makes the figures of a sound, as its call is now. */
-  async #measure({ projectId, file }: Row, speech: Buffer): Promise<void> {
+  async #measure({ projectId, file }: Row, speech: Buffer, condition: SQL): Promise<void> {
     const { read, ingest } = this.#parts
     const call = await queries(read).callOfFile.get({ file })
     if (!call) throw new Error('The call was deleted')
     const { id, callerChannel } = call
-    const condition = sql`exists (select 1 from ${recordings} where file = ${file})`
     await ingest.setRecording(
       projectId,
       id,
       { speech: { bytes: speech, callerChannel } },
       {
         beside: {
-          requirement: { condition, otherwise: () => unavailable('The recording was replaced.') },
+          requirement: { condition, otherwise: () => new HasChanged() },
           statements: () => [sql`update ${recordings} set sound_due = null where file = ${file}`],
         },
         audited: { actions: [] },

@@ -261,25 +261,33 @@ export class Recordings {
    * @throws not_found, call_on_hold; unavailable unless it holds
    */
   async refuse(projectId: number, id: string, reason: string, isAsSeen: SQL): Promise<void> {
-    await this.#remove(projectId, id, { state: 'failed', reason }, { actions: [] }, { isAsSeen })
+    const audited = { actions: ['recording_deleted' as const] }
+    await this.#remove(projectId, id, { state: 'failed', reason }, audited, { isAsSeen })
   }
 
-  /** Notes what is silent in a recording, which may be heard from now on. @param isAsSeen as in `refuse` */
-  async serve(row: Row, id: string, muting: Muting | null, isAsSeen: SQL): Promise<void> {
+  /** Lets a recording be heard in which this is silent. @param isAsSeen as in `refuse` */
+  async serve(row: Row, id: string, muting: Muting, isAsSeen: SQL): Promise<void> {
     const served = { ...row, muting, waitingSince: null }
+    await this.#setServed(served, id, isAsSeen, [
+      sql`update ${recordings} set waiting_since = null, muting = ${textOf(muting)} where file = ${row.file}`,
+    ])
+  }
+
+  /** Lets nobody hear a recording that cannot be muted and may not be deleted. @param isAsSeen as in `refuse` */
+  async withhold(row: Row, id: string, isAsSeen: SQL): Promise<void> {
+    const waitingSince = row.waitingSince ?? this.#parts.now()
+    await this.#setServed({ ...row, waitingSince }, id, isAsSeen, [
+      sql`update ${recordings} set waiting_since = ${waitingSince}, sound_due = null where file = ${row.file}`,
+    ])
+  }
+
+  async #setServed(row: Row, id: string, condition: SQL, statements: SQL[]): Promise<void> {
+    const requirement = { condition, otherwise: () => new HasChanged() }
     await this.#parts.ingest.setRecording(
       row.projectId,
       id,
-      { recording: toState(served) },
-      {
-        beside: {
-          requirement: { condition: isAsSeen, otherwise: () => new HasChanged() },
-          statements: () => [
-            sql`update ${recordings} set waiting_since = null, muting = ${textOf(muting)} where file = ${row.file}`,
-          ],
-        },
-        audited: { actions: [] },
-      },
+      { recording: toState(row) },
+      { beside: { requirement, statements: () => statements }, audited: { actions: [] } },
     )
   }
 
@@ -577,8 +585,7 @@ interface Commit {
 }
 
 type Sound = Pick<Row, 'contentType' | 'bytes' | 'sha256' | 'durationSeconds' | 'channels'>
-const untilMuted =
-  'What is redacted in its call is made silent in it first, once the call is completed and its transcript is there.'
+const untilMuted = 'What is redacted in its call is made silent in it first, once the call is completed.'
 
 function toKept(id: string, { contentType, bytes, durationSeconds, channels, sha256 }: Sound): KeptRecording {
   return { id, contentType, bytes, durationSeconds, channels, sha256 }
@@ -638,7 +645,7 @@ function noRecording(): AppError {
 
 function redacts(): AppError {
   return forbidden(
-    'This project redacts what it stores, but sound cannot be redacted. An owner can keep recordings all the same: Settings → Privacy.',
+    'This project redacts what it stores, and keeps no recordings. An owner can have them kept, silent where something is redacted: Settings → Privacy.',
   )
 }
 

@@ -22,6 +22,10 @@ const card = 'It is 4111 1111 1111 1111. '
 const callerTurns = turns.flatMap(({ role }, turn) => (role === 'user' ? [turn] : []))
 const [first, second] = [callerTurns[0] ?? 0, callerTurns.at(-1) ?? 0]
 const dayMs = 86_400_000
+/** When the caller says nothing for longer than a turn's time may be off. */
+const quiet = spoken.agent
+  .flatMap(([from, to]) => Array.from({ length: Math.ceil(to - from) }, (_, at) => from + at))
+  .find((at) => spoken.caller.every(([from, to]) => to < at - 1.5 || from > at + 1.5))
 
 /** What is said, with a card's number in some turns. */
 function saidWith(...redacted: number[]) {
@@ -109,6 +113,15 @@ describe.skipIf(ofFilesOnly)('a project that mutes', () => {
     expect(await recordingOf('muted')).toMatchObject({ state: 'kept', muted })
   })
 
+  test('mutes a turn once, although nothing is heard of it in the copy', async () => {
+    const { file } = await rowOf('muted')
+    const said = saidWith(first, second)
+    await put('muted', { transcript: said.map((turn) => ({ ...turn, content: `${turn.content} yes` })) })
+    await settled()
+    expect((await rowOf('muted')).file).toBe(file)
+    expect((await bytesOf('muted')).length).toBe(wav.length)
+  })
+
   test('keeps a recording as it was sent where nothing is redacted', async () => {
     await put('plain', { status: 'completed', transcript: saidWith(), details: { timeline } })
     await upload('plain')
@@ -126,6 +139,11 @@ describe.skipIf(ofFilesOnly)('a project that mutes', () => {
       'the times of its turns do not fit the sound',
       wav,
       { timeline: timeline.map((entry, at) => ({ ...entry, atSeconds: (at * 37) % 60 })) },
+    ],
+    [
+      'the times of its turns do not fit the sound',
+      wav,
+      { timeline: timeline.map((entry) => (entry.turn === first ? { ...entry, atSeconds: quiet } : entry)) },
     ],
     ['one channel', oneChannel, { timeline }],
     ['this format', flac, { timeline }],
@@ -166,6 +184,24 @@ describe.skipIf(ofFilesOnly)('a project that mutes', () => {
     await until(async () => (await recordingOf('held')).state === 'failed')
   })
 
+  test('lets nobody hear a recording on hold any more that cannot be muted when something is redacted later', async () => {
+    await put('held-late', { status: 'completed', transcript: saidWith() })
+    await upload('held-late')
+    await kept('held-late')
+    await settled()
+    const hold = await service.services.holds.set(project.projectId, {
+      callId: 'held-late',
+      reason: 'A case',
+    })
+    await put('held-late', { transcript: saidWith(first) })
+    await until(async () => (await recordingOf('held-late')).state === 'waiting')
+    expect((await project.fetch('/v1/calls/held-late/recording')).status).toBe(404)
+    await service.services.holds.lift(project.projectId, hold.id)
+    clock += dayMs + 60_000
+    await service.services.recordingExpiry.run()
+    await until(async () => (await recordingOf('held-late')).state === 'failed')
+  })
+
   test('deletes a recording whose call does not end within a day', async () => {
     await put('endless', { transcript: saidWith(first) })
     await upload('endless')
@@ -185,6 +221,7 @@ describe.skipIf(ofFilesOnly)('a project that mutes', () => {
     await kept('before', other)
     await settled()
     await change({ recordings: 'mute' })
+    await service.services.recordings.measureAgain(other.projectId)
     await settled()
     expect((await bytesOf('before', other)).equals(wav)).toBe(true)
     await put('before', { transcript: saidWith(first, second) }, other)

@@ -34,8 +34,6 @@ const pauseSeconds = 1
 /** How much more is silent than was heard, in seconds: the end of a sentence is softer, and echo may hide it. */
 const mutedBefore = 0.5
 const mutedAfter = 1
-/** A turn of which nothing is heard lasts no longer. */
-const unheardSeconds = 10
 
 type Spoken = Record<TimedTurn['role'], readonly Span[]>
 
@@ -107,20 +105,20 @@ function distanceTo(times: readonly number[], at: number): number {
  * a margin for what is too soft to be told from noise.
  * @param turns in the order of time
  * @param own when who says it speaks
+ * @returns null if nothing is heard where it should begin
  */
 export function spanOfTurn(
   turns: readonly TimedTurn[],
   index: number,
   { offset }: Pick<Alignment, 'offset'>,
   own: readonly Span[],
-): Span {
+): Span | null {
   const said = turns[index]?.at ?? 0
   const next = turns.slice(index + 1).find(({ at }) => at > said)?.at ?? Number.POSITIVE_INFINITY
   const [at, until] = [said + offset, next + offset]
   const spoken = own.filter(([from, to]) => to > at - tolerance && from < until + tolerance / 2)
   const [first, last] = [spoken[0], spoken.at(-1)]
-  // Nothing is heard: its time itself.
-  if (!first || !last) return [Math.max(0, at - tolerance), Math.min(until, at + unheardSeconds) + tolerance]
+  if (!first || !last || first[0] > at + tolerance) return null
   // Who was interrupted may go on.
   const end = own.reduce(
     (sum, [from, to]) => (from > last[0] && from <= sum + pauseSeconds ? to : sum),

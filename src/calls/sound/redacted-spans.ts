@@ -4,12 +4,14 @@ import { redactionKinds } from '../../redaction/kinds.ts'
 import { readStored } from '../details.ts'
 import type { TimelineEntry, Turn } from '../schemas.ts'
 import { readStoredCalls } from '../writing/stored-calls.ts'
-import { type Alignment, align, spanOfTurn } from './alignment.ts'
+import { align, spanOfTurn } from './alignment.ts'
 import { timedTurns } from './call-sound.ts'
 import type { Span, Speech, Unmeasurable } from './figures.ts'
 import { readSpeechBytes } from './speech-bytes.ts'
 
 const mark = new RegExp(`\\[(${redactionKinds.join('|')})\\]`)
+
+const timesDoNotFit = 'the times of its turns do not fit the sound'
 
 /** Why the parts that are to be silent cannot be found, for people. */
 const refusals: Record<Unmeasurable, string> = {
@@ -44,39 +46,40 @@ export async function readMuting(
   const { stored, changeSeq } = found
   const { status, transcript } = stored.call
   const { timeline } = readStored(stored.details)
-  const redacted = redactedSpans(readSpeechBytes(speech), { timeline, transcript }, before?.alignment ?? null)
-  const muting =
-    typeof redacted === 'string'
-      ? redacted
-      : { ...redacted, spans: joined([...(before?.spans ?? []), ...redacted.spans]) }
+  const muting = redactedSpans(readSpeechBytes(speech), { timeline, transcript }, before)
   return { isLive: status === 'live', changeSeq, muting }
 }
 
 /**
- * When the turns are spoken whose text has something redacted.
- * @param known how the turns lie in the recording, if that was found out before some of it was silent
+ * When the turns are spoken whose text has something redacted, beside what is silent already. Turns that were silenced are
+ * not looked for again: nothing is heard of them.
  * @returns a few words for people if that cannot be told
  */
 export function redactedSpans(
   speech: Speech,
   { timeline, transcript }: { timeline: readonly TimelineEntry[]; transcript: readonly Turn[] },
-  known: Alignment | null,
+  before: Muting | null,
 ): Muting | string {
+  const { spans, turns: silenced, alignment: known } = before ?? { spans: [], turns: [], alignment: null }
+  const timed = timedTurns(timeline, transcript)
   const marked = transcript.flatMap(({ content }, turn) => (mark.test(content) ? [turn] : []))
-  if (marked.length === 0) return { spans: [], alignment: known }
+  const places = marked.map((turn) => timed.findIndex((each) => each.turn === turn))
+  const audible = places.filter((place) => !silenced.includes(timed[place]?.at ?? -1))
+  if (audible.length === 0) return { spans, turns: silenced, alignment: known }
   if (typeof speech === 'string') return refusals[speech]
-  const turns = timedTurns(timeline, transcript)
-  const places = marked.map((turn) => turns.findIndex((timed) => timed.turn === turn))
-  if (places.includes(-1)) return 'its turns have no times'
-  const alignment = known ?? align(turns, ...speech)
-  if (!alignment) return 'the times of its turns do not fit the sound'
+  if (audible.includes(-1)) return 'its turns have no times'
+  const alignment = known ?? align(timed, ...speech)
+  if (!alignment) return timesDoNotFit
   const [first, second] = speech
   const spoken = alignment.isSwapped ? { user: second, assistant: first } : { user: first, assistant: second }
-  const spans = places.flatMap((place) => {
-    const timed = turns[place]
-    return timed ? [spanOfTurn(turns, place, alignment, spoken[timed.role])] : []
+  const more = audible.map((place) => {
+    const role = timed[place]?.role ?? 'user'
+    return spanOfTurn(timed, place, alignment, spoken[role])
   })
-  return { spans: joined(spans), alignment }
+  const found = more.flatMap((span) => (span ? [span] : []))
+  if (found.length < more.length) return timesDoNotFit
+  const turns = [...silenced, ...audible.flatMap((place) => timed[place]?.at ?? [])]
+  return { spans: joined([...spans, ...found]), turns, alignment }
 }
 
 /** The spans that cover the same time: ascending, without overlaps, to the hundredth of a second. */

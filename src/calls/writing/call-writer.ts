@@ -223,7 +223,8 @@ const queueAnalyses = preparedSql<Parameter>(sql`
   on conflict (seq, run_id) do update set due_at = excluded.due_at, change_seq = excluded.change_seq, attempts = 0`)
 const outdateSound = preparedSql<Parameter>(sql`
   update ${recordings} set sound_due = ${sql.raw(String(soundDue.figures))}
-  where sound_due is null and seq in (select calls.seq from ${joinWritten(parameters)})`)
+  where (sound_due is null or sound_due = ${sql.raw(String(soundDue.decoded))})
+    and seq in (select calls.seq from ${joinWritten(parameters)})`)
 /** Of a call that this batch created, triggers have queued nothing else. */
 const dropEvents = preparedSql<Parameter>(sql`
   delete from webhook_queue where kind = 'call' and record in (select calls.seq from ${joinWritten(parameters)})`)

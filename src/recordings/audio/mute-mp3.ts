@@ -21,7 +21,6 @@ const reservoirBytesMax = 511
 const trailSamples = 576 + 512
 /** What decoders leave out at the start beside what the tag says. */
 const decoderDelay = 529
-const tagsAtEnd = ['TAG', 'APE', 'ID3']
 
 interface Frame {
   bytes: Buffer
@@ -77,12 +76,21 @@ async function* partsOf(reader: AudioReader, end: number): AsyncGenerator<Uint8A
     yield Buffer.from(await reader.read(at, Math.min(end, at + partBytes)))
 }
 
-/** What follows the last frame is left out: the beginning of another, or a tag. @throws Error for anything else */
-async function refuseMore(reader: AudioReader, at: number, isFirst: boolean): Promise<void> {
-  const next = await reader.read(at, at + 3)
-  const isTag = tagsAtEnd.includes(next.toString('latin1'))
-  if (isFirst || !(isTag || reader.bytes - at < frameBytesMax))
+/** What follows the last frame is left out: the beginning of another, and tags. @throws Error for anything else */
+async function refuseMore(reader: AudioReader, from: number, isFirst: boolean): Promise<void> {
+  let at = from
+  for (let bytes = -1; bytes !== 0 && at < reader.bytes; at += bytes)
+    bytes = tagBytesAt(await reader.read(at, at + 32))
+  // A tag between frames would end the sound for this parser alone.
+  if (isFirst || (at > from && at < reader.bytes) || reader.bytes - at >= frameBytesMax)
     throw new Error('There is something that is no frame')
+}
+
+/** The length of a tag that begins here: ID3v1, ID3v2, APE; 0 for none. */
+function tagBytesAt(head: Buffer): number {
+  const begins = (name: string) => head.toString('latin1', 0, name.length) === name
+  if (begins('TAG')) return 128
+  return begins('APETAGEX') && head.byteLength === 32 ? 32 + head.readUInt32LE(12) : tagBytes(head.subarray(0, 10))
 }
 
 /** The frame that begins here, copied; null if there is none, or not all of it. */

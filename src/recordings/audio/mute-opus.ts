@@ -10,6 +10,8 @@ const samplesPerSecond = 48_000
 /** A packet sounds on for 2.5 ms in the next one, and its pitch filter somewhat longer. */
 const trailSamples = 960
 const packetSamplesMax = 5_760
+/** No packet that is decoded needs more. */
+const heldPagesMax = 64
 /** How many samples the frames of each configuration have. */
 const frameSamples = [
   ...[1, 2, 3].flatMap(() => [480, 960, 1_920, 2_880]),
@@ -44,8 +46,8 @@ export async function* mutedOpus(reader: AudioReader, spans: readonly Span[]): A
       if (silent) replace(part, silent, held, page)
       yield* held.splice(0).map(toBytes)
     }
-    if (page.parts.at(-1)?.isEnd === false) held.push(page)
-    else yield toBytes(page)
+    if (page.parts.at(-1)?.isEnd !== false) yield toBytes(page)
+    else if (held.push(page) > heldPagesMax) throw new Error('A packet is too long')
   }
   for (const page of held) {
     page.parts.pop()

@@ -178,9 +178,18 @@ test.each([
     () => Buffer.concat([contentOf('stereo-opus.ogg'), withSerial(contentOf('mono-opus.ogg'), 9)]),
   ],
   ['something between frames', () => between(contentOf('no-header.mp3'))],
+  ['a tag between frames', () => Buffer.concat([contentOf('stereo.mp3'), contentOf('stereo.mp3')])],
   ['only the beginning of an MP3', () => contentOf('no-header.mp3').subarray(0, 20)],
 ])('what cannot be muted is told: %s', async (_, content) => {
   expect(await muted(content())).toBeNull()
+})
+
+test('tags at the end are left out', async () => {
+  const content = contentOf('no-header.mp3')
+  const [older, newer] = [Buffer.alloc(128), Buffer.alloc(32)]
+  older.write('TAG')
+  newer.write('APETAGEX')
+  expect((await muted(Buffer.concat([content, newer, older]), []))?.equals(content)).toBe(true)
 })
 
 test('a file that is cut is muted as far as it goes', async () => {

@@ -12,9 +12,16 @@ import { readWaveform } from './waveform.ts'
 
 const peaksAgainMs = 2_000
 
+/** It has arrived, and is made silent where its call is redacted, or could not be. The service's sentence tells. */
+function isAboutMuting({ reason }: CallDetails['recording']): boolean {
+  return reason?.startsWith('What is redacted') === true
+}
+
 /** What plays of a call: what is kept here, or else what the platform keeps. The page may play from https only. */
 export function playablePath(project: string, id: string, details: CallDetails | undefined): string | null {
   if (details?.recording.state === 'kept') return recordingPath(project, id)
+  // The platform's own says what must not be heard.
+  if (details && isAboutMuting(details.recording)) return null
   return details?.recordingUrl?.startsWith('https:') ? details.recordingUrl : null
 }
 
@@ -69,16 +76,15 @@ export function RecordingState() {
     )
   }
   if (state === 'none' || state === 'kept') return null
-  // It has arrived, and is made silent where its call is redacted, or could not be.
-  const isAboutMuting = reason?.startsWith('What is redacted') === true
+  const isMuting = isAboutMuting(details.recording)
   const texts = {
-    waiting: isAboutMuting ? '' : 'The recording is being fetched.',
-    failed: isAboutMuting ? 'The recording is not kept.' : 'The recording could not be fetched.',
+    waiting: isMuting ? '' : 'The recording is being fetched.',
+    failed: isMuting ? 'The recording is not kept.' : 'The recording could not be fetched.',
     expired: 'The recording was deleted at the end of its retention. The call stays.',
   }
   return (
     <p className={`cb-dimmed ${classes.recording}`}>
-      {texts[state]} {reason} {state === 'failed' && !isAboutMuting && <TryAgain id={call.id} />}
+      {texts[state]} {reason} {state === 'failed' && !isMuting && <TryAgain id={call.id} />}
     </p>
   )
 }
