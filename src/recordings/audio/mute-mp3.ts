@@ -90,7 +90,9 @@ async function refuseMore(reader: AudioReader, from: number, isFirst: boolean): 
 function tagBytesAt(head: Buffer): number {
   const begins = (name: string) => head.toString('latin1', 0, name.length) === name
   if (begins('TAG')) return 128
-  return begins('APETAGEX') && head.byteLength === 32 ? 32 + head.readUInt32LE(12) : tagBytes(head.subarray(0, 10))
+  return begins('APETAGEX') && head.byteLength === 32
+    ? 32 + head.readUInt32LE(12)
+    : tagBytes(head.subarray(0, 10))
 }
 
 /** The frame that begins here, copied; null if there is none, or not all of it. */
