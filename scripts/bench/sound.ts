@@ -254,7 +254,7 @@ async function benchCost({ rounds }: Options): Promise<Row[]> {
     const whole = secondsOfWork(() => {
       const sound = new DecodedSound(2, hertz)
       feed(sound, 600)
-      soundOf(speechOf(sound, 2), { timeline: [], transcript: [], callerChannel: null })
+      soundOf(speechOf(sound, 2), { timeline: [], transcript: [], callerChannel: null, muted: null })
     })
     return whole - alone
   })

@@ -93,6 +93,7 @@ const queries = preparedQueries((db) => {
       .select({
         file: recordings.file,
         speech: recordings.speech,
+        muting: recordings.muting,
         sound: sql<string | null>`details -> '$.sound'`,
       })
       .from(calls)
@@ -293,7 +294,11 @@ export class Calls {
     const row = await queries(this.#parts.store(projectId).read).soundById.get({ projectId, id })
     if (!row) throw callNotFound()
     if (row.file === null || row.sound === null) throw new AppError('not_found', 'Recording not found')
-    return heardIn(row.speech && readSpeechBytes(row.speech), JSON.parse(row.sound))
+    return heardIn(
+      row.speech && readSpeechBytes(row.speech),
+      JSON.parse(row.sound),
+      row.muting?.spans ?? null,
+    )
   }
 
   /** Deletes calls for good. Returns which were deleted, and which stay because they are on hold. */

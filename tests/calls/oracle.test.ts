@@ -152,7 +152,13 @@ function makeCall(n: number): KnownCall & { completedAt: string | null; speech: 
   }
   const speech = random() < 0.3 ? makeSpeech() : null
   const { timeline } = details
-  if (speech) details.sound = soundOf(speech, { timeline, transcript: call.transcript, callerChannel: null })
+  if (speech)
+    details.sound = soundOf(speech, {
+      timeline,
+      transcript: call.transcript,
+      callerChannel: null,
+      muted: null,
+    })
   return { call, details, completedAt, speech }
 }
 

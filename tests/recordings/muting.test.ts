@@ -87,6 +87,11 @@ describe.skipIf(ofFilesOnly)('a project that mutes', () => {
     const { caller } = await (await project.fetch('/v1/calls/muted/sound')).json()
     const { muted } = await recordingOf('muted')
     for (const [from, to] of caller) expect(isWithin(muted, from, to)).toBe(false)
+    // Somebody spoke there.
+    const { deadAir, deadAirs } = await (await project.fetch('/v1/calls/muted/sound')).json()
+    expect(deadAirs).toBe(deadAir.length)
+    for (const [from, to] of deadAir)
+      expect((muted ?? []).some(([start = 0, end = 0]) => start < to && end > from)).toBe(false)
   })
 
   test('answers the same bytes again with 200, and changes nothing', async () => {

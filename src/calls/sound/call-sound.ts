@@ -12,10 +12,14 @@ interface Beside {
   transcript: readonly Turn[]
   /** The channel that is the caller's, if somebody says it. */
   callerChannel: number | null
+  muted: Muted
 }
 
+/** Where the recording was made silent, in seconds; null for nowhere. */
+type Muted = readonly number[][] | null
+
 /** What is told of the sound of a call. */
-export function soundOf(speech: Speech, { timeline, transcript, callerChannel }: Beside): CallSound {
+export function soundOf(speech: Speech, { timeline, transcript, callerChannel, muted }: Beside): CallSound {
   if (typeof speech === 'string') return { ...soundIn('unmeasured', speech), version }
   const alignment = align(timedTurns(timeline, transcript), ...speech)
   const transfer = timeline.find(({ kind }) => kind === 'transfer')
@@ -24,7 +28,8 @@ export function soundOf(speech: Speech, { timeline, transcript, callerChannel }:
     ? hundredths(Math.max(0, transfer.atSeconds + (alignment?.offset ?? 0)))
     : null
   const { caller, agent } = speakersIn(speech, { agentChannel, untilSeconds })
-  const { waits, deadAir, talkOver, monologueSeconds } = figuresOf(caller, agent)
+  const { waits, talkOver, monologueSeconds, ...figures } = figuresOf(caller, agent)
+  const deadAir = heardSilence(figures.deadAir, muted)
   const seconds = waits.map((wait) => wait.seconds).sort((a, b) => a - b)
   const [callerSeconds, agentSeconds] = [secondsOf(caller), secondsOf(agent)]
   const spoken = callerSeconds + agentSeconds
@@ -54,7 +59,7 @@ export function soundOf(speech: Speech, { timeline, transcript, callerChannel }:
 }
 
 /** The same with what its figures are made of, as it was when they were made. */
-export function heardIn(speech: Speech | null, sound: CallSound): HeardSound {
+export function heardIn(speech: Speech | null, sound: CallSound, muted: Muted): HeardSound {
   if (speech === null || typeof speech === 'string' || sound.state !== 'measured')
     return { ...sound, caller: [], agent: [], waits: [], deadAir: [], talkOver: [] }
   const { caller, agent } = speakersIn(speech, sound)
@@ -64,9 +69,14 @@ export function heardIn(speech: Speech | null, sound: CallSound): HeardSound {
     caller,
     agent,
     waits: waits.map(({ at, seconds }) => ({ at, seconds: hundredths(seconds) })),
-    deadAir,
+    deadAir: heardSilence(deadAir, muted),
     talkOver,
   }
+}
+
+/** The dead air that people heard: where the recording was made silent, somebody spoke. */
+function heardSilence(deadAir: readonly Span[], muted: Muted): Span[] {
+  return deadAir.filter(([from, to]) => !muted?.some(([start = 0, end = 0]) => start < to && end > from))
 }
 
 /** Who is who, and what of it counts. */

@@ -117,7 +117,12 @@ export function mergeDetails(
   }
   if (speech) {
     const { timeline } = details
-    details.sound = soundOf(readSpeechBytes(speech.bytes), { ...speech, timeline, transcript })
+    details.sound = soundOf(readSpeechBytes(speech.bytes), {
+      ...speech,
+      timeline,
+      transcript,
+      muted: details.recording.muted,
+    })
   }
   if (analysis) partCounts.analysis = analysis.redacted
   if (imported !== undefined) partCounts.imported = readCounts(imported)
