@@ -2,7 +2,6 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { readMuting } from '../calls/sound/redacted-spans.ts'
 import type { Core } from '../core/core.ts'
 import { calls, type Muting, recordings, soundDue } from '../db/schema.ts'
-import { preparedQueries } from '../db/store.ts'
 import { AppError } from '../errors.ts'
 import type { AudioThreads } from './audio/audio-threads.ts'
 import type { RecordingFiles } from './files.ts'
@@ -18,17 +17,8 @@ interface MuterParts {
   files: RecordingFiles | null
   audio: Pick<AudioThreads, 'mute'>
   readMuting: typeof readMuting
-  recordings: Pick<Recordings, 'serve' | 'replace' | 'refuse' | 'withhold'>
+  recordings: Pick<Recordings, 'callIdOf' | 'serve' | 'replace' | 'refuse' | 'withhold'>
 }
-
-const queries = preparedQueries((db) => ({
-  callOfFile: db
-    .select({ id: calls.id })
-    .from(recordings)
-    .innerJoin(calls, eq(calls.seq, recordings.seq))
-    .where(eq(recordings.file, sql.placeholder('file')))
-    .prepare(),
-}))
 
 /**
  * Makes silent, in both channels, the turns of a recording in which something is redacted. Nobody may hear the recording
@@ -47,18 +37,16 @@ export class Muter {
    * if it waits
    */
   async mute(row: Row, speech: Buffer): Promise<SQL | null> {
-    const { settingsOf, store, read } = this.#parts
+    const { settingsOf, store, readMuting } = this.#parts
     const { projectId, file, waitingSince, muting } = row
-    const isSent = waitingSince === null && muting === null
+    const isAsSent = waitingSince === null && muting === null
     const isThere = sql`exists (select 1 from ${recordings} where file = ${file})`
-    const { recordings: keeping } = await settingsOf(projectId)
-    if (isSent && (keeping !== 'mute' || row.soundDue === soundDue.decoded)) return isThere
-    const { id } = (await queries(read).callOfFile.get({ file })) ?? {}
+    const settings = await settingsOf(projectId)
+    if (isAsSent && (settings.recordings !== 'mute' || row.soundDue === soundDue.decoded)) return isThere
+    const id = await this.#parts.recordings.callIdOf(file)
     const call =
-      id === undefined
-        ? null
-        : await this.#parts.readMuting(store(projectId).read, { projectId, id }, speech, muting)
-    if (id === undefined || !call) throw new Error('The call was deleted')
+      id === null ? null : await readMuting(store(projectId).read, { projectId, id }, speech, muting)
+    if (id === null || !call) throw new Error('The call was deleted')
     const isAsSeen = sql`exists (select 1 from ${recordings} join ${calls} using (seq)
       where file = ${file} and ${calls.changeSeq} = ${call.changeSeq})`
     try {
@@ -78,13 +66,15 @@ export class Muter {
   async #wait({ projectId, file, waitingSince }: Row, id: string, isAsSeen: SQL): Promise<false> {
     const { recordings: kept, write, now } = this.#parts
     const isOver = waitingSince !== null && waitingSince < now() - waitsMsMax
-    if (isOver) await kept.refuse(projectId, id, notMuted('its call did not end'), isAsSeen)
+    if (isOver) {
+      await kept.refuse(projectId, id, notMuted('its call did not end'), isAsSeen)
+      return false
+    }
     // The end of its call makes it due again.
-    else
-      await write
-        .update(recordings)
-        .set({ soundDue: null })
-        .where(and(eq(recordings.file, file), isAsSeen))
+    await write
+      .update(recordings)
+      .set({ soundDue: null })
+      .where(and(eq(recordings.file, file), isAsSeen))
     return false
   }
 

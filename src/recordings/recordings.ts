@@ -71,7 +71,7 @@ export interface OpenRecording {
   id: string
   contentType: string
   bytes: number
-  /** Differs between files, and is the same for the same. */
+  /** Its ETag, without quotes. */
   tag: string
   /** Bytes from `start` to `end`, exclusive, in parts. */
   read(start: number, end: number): AsyncGenerator<Buffer>
@@ -230,6 +230,11 @@ export class Recordings {
       .groupBy(recordings.projectId)
   }
 
+  /** The id of the call whose recording is in this file; null if it was replaced or deleted. */
+  async callIdOf(file: string): Promise<string | null> {
+    return (await queries(this.#parts.read).byFile.get({ file }))?.id ?? null
+  }
+
   /** How many recordings a project has, and their bytes. */
   async usage(projectId: number): Promise<{ recordings: number; bytes: number }> {
     const { readForConsole } = this.#parts.store(projectId)
@@ -265,7 +270,7 @@ export class Recordings {
     await this.#remove(projectId, id, { state: 'failed', reason }, audited, { isAsSeen })
   }
 
-  /** Lets a recording be heard in which this is silent. @param isAsSeen as in `refuse` */
+  /** Serves a recording from now on. @param muting what is silent in it @param isAsSeen as in `refuse` */
   async serve(row: Row, id: string, muting: Muting, isAsSeen: SQL): Promise<void> {
     const served = { ...row, muting, waitingSince: null }
     await this.#setServed(served, id, isAsSeen, [
@@ -273,7 +278,7 @@ export class Recordings {
     ])
   }
 
-  /** Lets nobody hear a recording that cannot be muted and may not be deleted. @param isAsSeen as in `refuse` */
+  /** Stops serving a recording that cannot be muted, and may not be deleted. @param isAsSeen as in `refuse` */
   async withhold(row: Row, id: string, isAsSeen: SQL): Promise<void> {
     const waitingSince = row.waitingSince ?? this.#parts.now()
     await this.#setServed({ ...row, waitingSince }, id, isAsSeen, [
@@ -292,7 +297,7 @@ export class Recordings {
   }
 
   /**
-   * Puts a copy in the place of a recording, in which more is silent. The key of the other one is destroyed.
+   * Replaces a recording by a copy in which more is silent, and destroys the key of the replaced one.
    * @param copy in a finished draft
    * @param isAsSeen as in `refuse`
    */
@@ -525,7 +530,7 @@ export class Recordings {
   }
 
   async #isNamed(file: string): Promise<boolean> {
-    return (await queries(this.#parts.read).byFile.get({ file })) !== undefined
+    return (await this.callIdOf(file)) !== null
   }
 
   async #open(id: string, row: Row): Promise<OpenRecording> {
@@ -612,7 +617,7 @@ function textOf(muting: Muting | null): string | null {
   return muting && JSON.stringify(muting)
 }
 
-/** A copy in which more is silent is another file for those who have cached the one before. */
+/** A muted copy has the digest of what was sent, but other bytes: its file tells them apart. */
 function tagOf({ sha256, file, muting }: Row): string {
   return muting === null ? sha256.slice(0, tagChars) : file
 }

@@ -31,7 +31,7 @@ const likenessMin = 0.4
 /** A speaker who goes on after a longer pause begins a turn again. */
 const pauseSeconds = 1
 
-/** How much more is silent than was heard, in seconds: the end of a sentence is softer, and echo may hide it. */
+/** Seconds that are muted before and after what is heard. The end of a sentence is softer, and echo may hide it. */
 const mutedBefore = 0.5
 const mutedAfter = 1
 
@@ -101,8 +101,8 @@ function distanceTo(times: readonly number[], at: number): number {
 }
 
 /**
- * What must be silent so that a turn is not heard: from the first to the last that is said around it, its pauses too, and
- * a margin for what is too soft to be told from noise.
+ * Finds the span to mute so that a turn is not heard: all that is said around its time, with the pauses, and a margin for
+ * what is too soft to be told from noise.
  * @param turns in the order of time
  * @param own when who says it speaks
  * @returns null if nothing is heard where it should begin

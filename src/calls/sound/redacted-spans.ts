@@ -13,7 +13,7 @@ const mark = new RegExp(`\\[(${redactionKinds.join('|')})\\]`)
 
 const timesDoNotFit = 'the times of its turns do not fit the sound'
 
-/** Why the parts that are to be silent cannot be found, for people. */
+/** The reason where the sound is not measured. */
 const refusals: Record<Unmeasurable, string> = {
   mono: 'one channel',
   channels: 'this format',
@@ -30,11 +30,15 @@ export interface CallMuting {
   isLive: boolean
   /** The number of the call's last change. */
   changeSeq: number
-  /** With all that is silent already; for people in a few words if it cannot be told. */
+  /** Includes what is silent already. A reason in a few words if it cannot be found out. */
   muting: Muting | string
 }
 
-/** As the call is now; null if it was deleted. @param before what is silent already, null for nothing */
+/**
+ * Reads what is to be silent in the recording of a call, as the call is now.
+ * @param before what is silent already, null for nothing
+ * @returns null if the call was deleted
+ */
 export async function readMuting(
   read: ReadDatabase,
   call: { projectId: number; id: string },
@@ -51,9 +55,9 @@ export async function readMuting(
 }
 
 /**
- * When the turns are spoken whose text has something redacted, beside what is silent already. Turns that were silenced are
- * not looked for again: nothing is heard of them.
- * @returns a few words for people if that cannot be told
+ * Finds the spans in which turns with something redacted are spoken, and adds them to what is silent already. Turns that are
+ * silent are not looked for again, since nothing of them is heard.
+ * @returns a reason in a few words if they cannot be found
  */
 export function redactedSpans(
   speech: Speech,
@@ -72,17 +76,17 @@ export function redactedSpans(
   if (!alignment) return timesDoNotFit
   const [first, second] = speech
   const spoken = alignment.isSwapped ? { user: second, assistant: first } : { user: first, assistant: second }
-  const more = audible.map((place) => {
+  const spokenSpans = audible.map((place) => {
     const role = timed[place]?.role ?? 'user'
     return spanOfTurn(timed, place, alignment, spoken[role])
   })
-  const found = more.flatMap((span) => (span ? [span] : []))
-  if (found.length < more.length) return timesDoNotFit
+  const heardSpans = spokenSpans.flatMap((span) => (span ? [span] : []))
+  if (heardSpans.length < spokenSpans.length) return timesDoNotFit
   const turns = [...silenced, ...audible.flatMap((place) => timed[place]?.at ?? [])]
-  return { spans: joined([...spans, ...found]), turns, alignment }
+  return { spans: joined([...spans, ...heardSpans]), turns, alignment }
 }
 
-/** The spans that cover the same time: ascending, without overlaps, to the hundredth of a second. */
+/** Joins spans that overlap, and rounds them outwards to hundredths of a second. The result is ascending. */
 function joined(spans: readonly Span[]): Span[] {
   const all: Span[] = []
   for (const [from, to] of spans.toSorted(([a], [b]) => a - b)) {

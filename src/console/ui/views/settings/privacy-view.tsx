@@ -190,7 +190,7 @@ function RecordingsPanel({ settings }: SettingsProps) {
           description={
             isRedacting
               ? 'In both channels, before anybody can hear the recording. Turns with a mark such as [card] are silent; what the transcript misheard has no mark and stays audible. A recording that cannot be silenced, such as one with a single channel, is not kept.'
-              : 'For a project that redacts what it stores: see above.'
+              : 'First choose what is redacted, under Redaction below.'
           }
           size="xs"
           disabled={!isRedacting || current.recordings === 'off'}
