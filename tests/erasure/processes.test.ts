@@ -5,7 +5,7 @@ import { addMarkedCall, addMarkedItem, type Marked } from '../support/marked.ts'
 import { at, type Reached } from '../support/node.ts'
 import { childrenOf, type ServiceProcess, spawnService } from '../support/process.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
-import { searchTraces } from '../support/traces.ts'
+import { searchTraces, untilInFiles } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
 const eraseWithinMs = 1_000
@@ -48,7 +48,7 @@ describe.skipIf(ofFilesOnly).each(Object.keys(ways))('%s', (way) => {
     const load = startLoad(processes, project)
     const kept = await addAll(processes, project, 2)
     const gone = await addAll(processes, project, records)
-    await untilInFiles(folder, gone)
+    await untilInFiles(folder, tracesOf(gone))
 
     const deletions = gone.map((record, n) => remove(processes, project, record, n))
     expect(await Promise.all(deletions)).toEqual(gone.map(() => 200))
@@ -59,7 +59,7 @@ describe.skipIf(ofFilesOnly).each(Object.keys(ways))('%s', (way) => {
 
     const killed = startLoad(processes, project)
     const more = await addAll(processes, project, records)
-    await untilInFiles(folder, more)
+    await untilInFiles(folder, tracesOf(more))
     await Promise.all(more.map((record, n) => remove(processes, project, record, n)))
     await processes.killOwner()
     const survivor = processes.all.at(-1)
@@ -111,15 +111,6 @@ async function remove(
   const sender = reach(all[(Math.floor(n / 2) + 1) % all.length], project)
   const { status } = await sender.fetch(path, { method: 'DELETE' })
   return status
-}
-
-/** Shows that what is looked for would be found. */
-async function untilInFiles(folder: string, records: Marked[]): Promise<void> {
-  const traces = tracesOf(records)
-  await until(async () => {
-    const { found } = await searchTraces(folder, traces)
-    return traces.every(({ name }) => found.some((line) => line.startsWith(name)))
-  }, 'Writing everything down')
 }
 
 async function areErased(

@@ -9,7 +9,7 @@ import { type ServiceProcess, spawnService } from '../support/process.ts'
 import { plansOf, record } from '../support/query-plan.ts'
 import { startService, type TestProject } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
-import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
+import { findTraces, newWord, tracesOfWord, untilInFiles } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
 const service = await startService({ env: { ERASE_WITHIN_MS: '500' } })
@@ -34,9 +34,7 @@ describe('a deleted item', () => {
     const kept = await addMarked(project)
     const gone = await addMarked(project)
     await service.services.index.eraseDeleted(project.projectId)
-    const before = await findTraces(service.dataDir, gone.traces)
-    expect(before.some((line) => line.includes('vector') && line.endsWith('.hnsw'))).toBe(true)
-    for (const { name } of gone.traces) expect(before.some((line) => line.startsWith(name))).toBe(true)
+    await untilInFiles(service.dataDir, gone.traces)
 
     expect((await project.fetch(`/v1/knowledge/${gone.id}`, { method: 'DELETE' })).status).toBe(200)
     await erasuresDone(project)
@@ -68,8 +66,7 @@ describe('a deleted item', () => {
       const { id }: { id: string } = await answer.json()
       const kept = await addMarked(project)
       for (const text of texts) expect(await firstBy(project, text)).toBe(id)
-      const before = await findTraces(service.dataDir, traces)
-      for (const { name } of traces) expect(before.some((line) => line.startsWith(name))).toBe(true)
+      await untilInFiles(service.dataDir, traces)
 
       expect((await project.fetch(`/v1/knowledge/${id}`, { method: 'DELETE' })).status).toBe(200)
       await erasuresDone(project)

@@ -10,7 +10,7 @@ import { addMarkedItem } from '../support/marked.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
-import { findTraces, newWord, tracesOfWord } from '../support/traces.ts'
+import { findTraces, newWord, tracesOfWord, untilInFiles } from '../support/traces.ts'
 import { until } from '../support/until.ts'
 
 const embeddings = await startFakeEmbeddings()
@@ -409,8 +409,7 @@ describe('what an item said before', () => {
     const { id, traces } = await addMarkedItem(project)
     await builtin.services.index.eraseDeleted(project.projectId)
     const own = traces.filter(({ name }) => !name.startsWith('id '))
-    const before = await findTraces(builtin.dataDir, own)
-    for (const { name } of own) expect(before.some((line) => line.startsWith(name))).toBe(true)
+    await untilInFiles(builtin.dataDir, own)
     const word = newWord()
     await project.send('PATCH', `/v1/knowledge/${id}`, {
       name: 'Plain',

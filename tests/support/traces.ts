@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { inIndex } from '../../scripts/torture/vectors.ts'
 import type { TraceResult, TraceSearch } from './trace-search.ts'
+import { until } from './until.ts'
 
 /** Bytes that must be in no file, with a name for reports. */
 export interface Trace {
@@ -16,6 +17,14 @@ let searcher: Searcher | undefined
 /** Which of the traces are in which files under a folder, as `name in file`. Texts are found in any case. */
 export async function findTraces(folder: string, traces: Trace[]): Promise<string[]> {
   return (await searchTraces(folder, traces)).found
+}
+
+/** Shows that what is looked for would be found: waits for all of it, since files are replaced while they are read. */
+export async function untilInFiles(folder: string, traces: Trace[]): Promise<void> {
+  await until(async () => {
+    const found = await findTraces(folder, traces)
+    return traces.every(({ name }) => found.some((line) => line.startsWith(name)))
+  }, 'Writing everything down')
 }
 
 /** The same, and how many bytes were searched. */

@@ -16,7 +16,8 @@ export function PaletteField({ query, onQuery, ...input }: PaletteFieldProps & C
         ref={focusIt}
         role="combobox"
         aria-label="Search commands"
-        aria-expanded
+        // There is nothing to control until the commands are loaded.
+        aria-expanded={input['aria-controls'] !== undefined}
         aria-autocomplete="list"
         placeholder="Find a page, call, item, view or person"
         autoComplete="off"
