@@ -50,6 +50,8 @@ export const dograhHistory: CallHistory = {
   pageSize: 100,
   atOnce: 4,
   idName: 'id',
+  // The template of the events is the user's.
+  idForm: /^\d+$/,
   page: ({ span: { from, to }, cursor, pageSize: limit }) => ({
     path: withQuery('/api/v1/organizations/usage/runs', {
       start_date: toIso(from),

@@ -170,6 +170,8 @@ export interface CallHistory {
   /** How many calls there are, where the list says so. */
   totalIn?(answer: Fields): number | undefined
   idName: string
+  /** The form of its ids, where events may come under others, so that an import would bring each call twice. */
+  idForm?: RegExp
   startedAt(item: Fields): number | undefined
   /** Judged for an item of the list, and again with what was asked for beside it. @throws FieldFault */
   fateOf(item: Fields, more: Fields): CallFate

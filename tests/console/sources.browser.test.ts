@@ -154,6 +154,10 @@ describe('sources, in a browser', () => {
     await panel.getByText('12 calls found').waitFor()
     expect(await panel.locator('dl').textContent()).toEndWith('Not readable1')
     await panel.getByText('call.start_timestamp must be a time (1 call)').waitFor()
+    await page.getByRole('combobox', { name: 'Ask Retell for new calls' }).click()
+    await page.getByRole('option', { name: 'Every 5 minutes' }).click()
+    await page.getByText('Polling changed.').waitFor()
+    expect((await service.services.sources.get(own.projectId, id)).poll).toMatchObject({ every: '5m' })
     expect(await findings(page)).toEqual([])
   })
 

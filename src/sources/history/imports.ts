@@ -1,7 +1,8 @@
-import { and, asc, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Core } from '../../core/core.ts'
 import type { Job, Turn } from '../../core/jobs.ts'
 import {
+  calls,
   type ImportProgress,
   projects,
   recordingFetches,
@@ -30,6 +31,8 @@ const waitMsMax = 900_000
 const patienceMs = dayMs
 /** A full disk needs an operator. */
 const fullWaitMs = 60_000
+/** By how many of its calls a source is known to send ids of its own. */
+const newestCalls = 20
 /** How many sources are polled at once. */
 const pollsMax = 4
 /** What a poll asks for again. */
@@ -176,7 +179,27 @@ export class SourceImports {
       if (error instanceof ImportProblem) throw invalidRequest([{ field: 'source', message: error.message }])
       throw error
     }
+    await this.#expectSameIds(source)
     return source
+  }
+
+  /** @throws invalid_request if the newest calls of the platform came under ids that its API does not know */
+  async #expectSameIds(source: WebhookSource): Promise<void> {
+    const { projectId, platform } = source
+    const { history, label } = connectionOf(source)
+    const { idForm } = history
+    if (!idForm) return
+    const newest = await this.#parts
+      .store(projectId)
+      .read.select({ id: calls.id })
+      .from(calls)
+      .where(and(eq(calls.projectId, projectId), eq(calls.source, platform)))
+      .orderBy(desc(calls.createdAt))
+      .limit(newestCalls)
+    const other = newest.find(({ id }) => !idForm.test(id))
+    if (!other) return
+    const message = `sends its calls under ids of its own, such as ${other.id}: ${label}’s history would bring each once more. Use {{workflow_run_id}} as the id in its template`
+    throw invalidRequest([{ field: 'source', message }])
   }
 
   /** @throws invalid_request naming each bad field */
@@ -240,6 +263,7 @@ export class SourceImports {
         .where(isPolled)
     }
     try {
+      await this.#expectSameIds(source)
       const since = Math.min(poll.from, startedAt) - pollOverlapMs
       const span = {
         since,

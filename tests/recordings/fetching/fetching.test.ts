@@ -167,6 +167,11 @@ describe.skipIf(ofFilesOnly)('fetching', () => {
       path: '/api/calls/ultravox-1/recording',
       header: 'x-api-key',
     },
+    cartesia: {
+      event: () => ({ type: 'call_completed', call_id: 'cartesia-1', call: {} }),
+      path: '/agents/calls/cartesia-1/audio',
+      header: 'authorization',
+    },
     synthflow: {
       event: (url) => ({ call: { call_id: 'synthflow-1', duration: 60, recording_url: url } }),
       path: '/v2/calls/synthflow-1/recording',
@@ -174,9 +179,11 @@ describe.skipIf(ofFilesOnly)('fetching', () => {
     },
   }
   const names = Object.keys(platforms) as (WebhookPlatform & keyof typeof platforms)[]
+  /** Those whose API alone has the recording. */
+  const withoutAddress: readonly (typeof names)[number][] = ['elevenlabs', 'ultravox', 'cartesia']
 
   describe('of each platform', () => {
-    test.each(names.filter((name) => !['elevenlabs', 'ultravox'].includes(name)))(
+    test.each(names.filter((name) => !withoutAddress.includes(name)))(
       '%s: the address in the event is fetched without a key',
       async (name) => {
         const project = await keepingProject()
@@ -213,17 +220,14 @@ describe.skipIf(ofFilesOnly)('fetching', () => {
       expect(JSON.stringify(fetched?.headers)).not.toContain(apiKey)
     })
 
-    test.each(['elevenlabs', 'ultravox'] as const)(
-      '%s: the API may answer with the recording itself',
-      async (name) => {
-        const { event, path } = platforms[name] ?? { event: () => ({}), path: '' }
-        const project = await keepingProject()
-        const source = await addSource(service, project, name, { apiKey, host: api.origin })
-        api.answer(path, wav)
-        await source.send(event(''))
-        await becomes(project, `${name}-1`, 'kept')
-      },
-    )
+    test.each(withoutAddress)('%s: the API may answer with the recording itself', async (name) => {
+      const { event, path } = platforms[name] ?? { event: () => ({}), path: '' }
+      const project = await keepingProject()
+      const source = await addSource(service, project, name, { apiKey, host: api.origin })
+      api.answer(path, wav)
+      await source.send(event(''))
+      await becomes(project, `${name}-1`, 'kept')
+    })
 
     test('without a key, a recording that only the API has fails in words, and is there once the key is', async () => {
       const project = await keepingProject()

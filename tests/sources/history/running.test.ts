@@ -68,6 +68,15 @@ describe('/v1/sources/:id/import', () => {
     expect(fake.requests.length).toBeGreaterThan(150)
   })
 
+  test('400 where events come under ids that the API does not know', async () => {
+    const { project, source, ask, fake } = await set('dograh', pastCalls(2, recent()))
+    const [call] = fake.calls
+    if (call) await source.send({ ...fake.eventOf(call), id: 'booking-17' })
+    await expectProblem(await ask('POST', asked), 'invalid_request')
+    expect((await project.fetch('/v1/calls/booking-17', { method: 'DELETE' })).status).toBe(200)
+    expect((await ask('POST', { ...asked, dryRun: true })).status).toBe(200)
+  })
+
   test('200 of a dry run, which writes nothing', async () => {
     const { ask, fake, project } = await set('elevenlabs', pastCalls(3, recent()))
     const answer = await ask('POST', { ...asked, dryRun: true })

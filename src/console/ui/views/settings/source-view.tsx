@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, PasswordInput, Stack } from '@mantine/core'
+import { Anchor, Button, Group, PasswordInput, Select, Stack } from '@mantine/core'
 import { IconClock, IconKey, IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -69,6 +69,7 @@ export function SourceView() {
             <SetUp source={record} />
             {setUpOf(record.platform).apiKeyName !== undefined && <ApiKey source={record} />}
             {setUpOf(record.platform).hasNoHistory || <SourceHistory source={record} />}
+            {setUpOf(record.platform).hasNoHistory || <Polling source={record} />}
             <LookUps source={record} />
           </Stack>
         )}
@@ -331,6 +332,45 @@ function SaveApiKey({ source: { id, platform, options }, onDone }: SourceProps &
     <ApiForm form={form} label="Save API key" onCancel={onDone}>
       <ApiFields platform={platform} apiKey={form.field('apiKey')} host={form.field('host')} />
     </ApiForm>
+  )
+}
+
+const intervals = [
+  { value: 'off', label: 'Never' },
+  { value: '1m', label: 'Every minute' },
+  { value: '5m', label: 'Every 5 minutes' },
+  { value: '15m', label: 'Every 15 minutes' },
+  { value: '1h', label: 'Every hour' },
+  { value: '24h', label: 'Every day' },
+]
+
+/** How often the platform is asked for new calls. */
+function Polling({ source: { id, platform, options, hasApiKey, poll } }: SourceProps) {
+  const source = useProject().of.sources({ id })
+  const { label } = setUpOf(platform)
+  const { mutate, error } = useAct({
+    send: (every: string) => source.patch({ options: { poll: every } }),
+    changes: source,
+    says: 'Polling changed.',
+  })
+  const every = String(options.poll ?? 'off')
+  const isKnown = intervals.some(({ value }) => value === every)
+  const reason = hasApiKey ? '' : ' It needs an API key.'
+  return (
+    <Panel title="Polling" aside={poll?.lastAt && <Instant at={poll.lastAt} />}>
+      <Select
+        label={`Ask ${label} for new calls`}
+        description={`For what its events do not tell, or if they cannot reach Callbook.${reason}`}
+        w={280}
+        data={isKnown ? intervals : [...intervals, { value: every, label: `Every ${every}` }]}
+        value={every}
+        allowDeselect={false}
+        disabled={!hasApiKey}
+        onChange={(value) => value && mutate(value)}
+      />
+      {error && <Problem error={error} />}
+      {poll?.reason && <p className="cb-dimmed">{poll.reason}</p>}
+    </Panel>
   )
 }
 
