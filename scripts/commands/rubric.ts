@@ -27,13 +27,13 @@ export function addRubricCommands(program: Command, shell: Shell): void {
     .option('--json', 'print the version')
     .action(async (file: string, { project, json }: OfProject) => {
       const change = readJson(file)
-      const { rubric, isNew } = await shell.inProject(project, ({ rubrics }, projectId) =>
+      const { rubric, isNew, warning } = await shell.inProject(project, ({ rubrics }, projectId) =>
         rubrics.put(projectId, change),
       )
       const sentence = isNew
         ? `Version ${rubric.version} is in force.`
         : `Nothing differs from version ${rubric.version}.`
-      await shell.answer(json, rubric, sentence)
+      await shell.answer(json, rubric, warning ? `${sentence} Note: ${warning}.` : sentence)
     })
 
   rubric

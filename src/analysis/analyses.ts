@@ -57,7 +57,7 @@ export class Analyses {
     // What is stored was made by Outcomes.
     const answer: Analysis = analysis
       ? {
-          ...(analysis.record as AnalysisRecord),
+          ...recordIn(analysis.record),
           state: analysis.brief.state,
           version: analysis.brief.version,
         }
@@ -142,6 +142,12 @@ export class Analyses {
     const spending = budget.spending(projectId, id, usage, { action: 'rubric_tried', by })
     if (spending.length > 0) await store(projectId).write.batch({ spending })
   }
+}
+
+/** What is stored was made by Outcomes: that of version 1.0.0-rc.1 without what supports a verdict. */
+function recordIn(stored: unknown): AnalysisRecord {
+  const record = stored as AnalysisRecord
+  return { ...record, criteria: record.criteria.map((one) => ({ ...one, support: one.support ?? null })) }
 }
 
 function callIsLive(): AppError {

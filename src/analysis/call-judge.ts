@@ -5,6 +5,14 @@ import type { RedactionCounts } from '../redaction/kinds.ts'
 import { type RedactText, redactor } from '../redaction/settings.ts'
 import { TimeSlices, type Work } from '../threads/time-slices.ts'
 import { type DueCall, noRun } from './analysis-queue.ts'
+import {
+  asksForGrounds,
+  type Grounds,
+  groundsOf,
+  noGrounds,
+  type SearchOfCall,
+  type ToolResult,
+} from './grounds.ts'
 import type { Judgement } from './judge.ts'
 import type { Rubrics } from './rubrics.ts'
 import type { Findings, Rubric, RubricContent } from './schemas.ts'
@@ -25,6 +33,7 @@ export interface ReadCall {
   agentIds: readonly string[]
   /** Null if it is too long to be read. */
   transcript: readonly Turn[] | null
+  toolResults: readonly ToolResult[]
   analysis: { brief: { state: string; version: number | null } } | null
 }
 
@@ -47,14 +56,17 @@ export interface JudgedCall extends Pick<Question, 'call' | 'rubric'> {
 /** Asks a model about a call. @throws ModelUnavailable, or the signal's reason */
 export type AskModel = (
   projectId: number,
-  rubric: RubricContent,
-  transcript: readonly Turn[],
+  asked: { rubric: RubricContent; transcript: readonly Turn[]; grounds: Grounds },
   signal: AbortSignal,
 ) => Promise<Judgement>
+
+/** What a call's agent searched for and found, in its order. */
+export type SearchesOfCall = (projectId: number, callId: string) => Promise<{ data: readonly SearchOfCall[] }>
 
 interface CallJudgeParts {
   rubrics: Rubrics
   calls: Pick<Calls, 'forAnalysis'>
+  searchesOfCall: SearchesOfCall
   /** Null if no model is configured. */
   askModel: AskModel | null
   /** A longer document is in no case what the model can read at once. */
@@ -94,12 +106,18 @@ export class CallJudge {
 
   /** @throws ModelUnavailable */
   async ask(projectId: number, { call, rubric }: Question, signal: AbortSignal): Promise<JudgedCall> {
-    const { askModel, settingsOf } = this.#parts
+    const { askModel, settingsOf, searchesOfCall } = this.#parts
     if (!askModel) throw new Error('Nothing is analyzed without a model')
     const redact = await redactor(await settingsOf(projectId))
     // Redaction may have been switched on after the call was stored.
     const transcript = await this.#slices.run(redactTurns(call.transcript ?? [], redact))
-    const judgement = await askModel(projectId, rubric, transcript, signal)
+    const grounds = asksForGrounds(rubric)
+      ? groundsOf(
+          (await searchesOfCall(projectId, call.id)).data,
+          await this.#slices.run(redactResults(call.toolResults, redact)),
+        )
+      : noGrounds
+    const judgement = await askModel(projectId, { rubric, transcript, grounds }, signal)
     const counts: RedactionCounts = {}
     if (judgement.state !== 'done') return { call, rubric, judgement, redacted: counts }
     const findings = await this.#slices.run(redactFindings(judgement.findings, redact, counts))
@@ -110,6 +128,8 @@ export class CallJudge {
 const charsPerToken = 4
 /** What the rules and an answer take. */
 const tokensPerCall = 800
+/** What a call's searches find, about. */
+const tokensOfGrounds = 1_500
 
 /** Returns about how many tokens a call takes with its questions. */
 export function estimateOf({ call, rubric }: Pick<Question, 'call' | 'rubric'>): number {
@@ -119,7 +139,8 @@ export function estimateOf({ call, rubric }: Pick<Question, 'call' | 'rubric'>):
 
 /** @param chars of the transcript */
 export function estimate(chars: number, rubric: RubricContent): number {
-  return Math.ceil((chars + JSON.stringify(rubric).length) / charsPerToken) + tokensPerCall
+  const beside = tokensPerCall + (asksForGrounds(rubric) ? tokensOfGrounds : 0)
+  return Math.ceil((chars + JSON.stringify(rubric).length) / charsPerToken) + beside
 }
 
 /** Why a rubric leaves a call out; null if it does not. */
@@ -157,12 +178,22 @@ function* redactTurns(turns: readonly Turn[], redact: RedactText): Work<Turn[]> 
   return redactedTurns
 }
 
+function* redactResults(results: readonly ToolResult[], redact: RedactText): Work<ToolResult[]> {
+  const redacted: ToolResult[] = []
+  for (const { name, text } of results) redacted.push({ name, text: yield* redact(text, 'content', {}) })
+  return redacted
+}
+
 function* redactFindings(findings: Findings, redact: RedactText, counts: RedactionCounts): Work<Findings> {
   const text = (value: string, label: string) => redact(value, label, counts)
   const criteria: Findings['criteria'] = []
   for (const one of findings.criteria) {
     const [rationale, quote] = [yield* text(one.rationale, 'rationale'), yield* text(one.quote, 'quote')]
-    criteria.push({ ...one, rationale, quote })
+    const support = one.support && {
+      ...one.support,
+      quote: yield* text(one.support.quote, 'quote'),
+    }
+    criteria.push({ ...one, rationale, quote, support })
   }
   const fields: Findings['fields'] = []
   for (const one of findings.fields) {

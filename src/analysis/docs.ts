@@ -1,5 +1,12 @@
 import { Type } from '@sinclair/typebox'
-import { asOpenApi, jsonAnswer, keyedAnswers, pathParameter, queryParameter } from '../http/openapi.ts'
+import {
+  asOpenApi,
+  headerOf,
+  jsonAnswer,
+  keyedAnswers,
+  pathParameter,
+  queryParameter,
+} from '../http/openapi.ts'
 import { AcceptedRun, Agreement, Analysis, AnalysisRun, PlannedRun, Rubric, versionMax } from './schemas.ts'
 
 // The routes of analyses in the OpenAPI document.
@@ -22,17 +29,28 @@ export const getRubric = {
   responses: keyedAnswers({ 200: jsonAnswer('The version.', Rubric) }, ['not_found']),
 }
 
+const warned = {
+  headers: {
+    'Callbook-Warning': headerOf(
+      'Why some of it has no effect: `questions are not kept`.',
+      'questions are not kept',
+      false,
+    ),
+  },
+}
+
 export const putRubric = {
   ...keyed,
   operationId: 'putRubric',
   summary: 'Add a version of the rubric',
   description:
     'Versions never change. The newest one is in force for the calls that are completed from now on. If nothing ' +
-    'differs from it, none is added. `share: 0` switches analysis off.',
+    'differs from it, none is added. `share: 0` switches analysis off. A criterion of the kind `grounded` needs a project that keeps ' +
+    'questions.',
   responses: keyedAnswers(
     {
-      200: jsonAnswer('Nothing differs from the version in force.', Rubric),
-      201: jsonAnswer('The new version.', Rubric),
+      200: jsonAnswer('Nothing differs from the version in force.', Rubric, warned),
+      201: jsonAnswer('The new version.', Rubric, warned),
     },
     [...bodyErrors],
   ),

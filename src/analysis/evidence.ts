@@ -1,12 +1,15 @@
 import { graphemeStart } from '../text/graphemes.ts'
 import { valueAt, withoutHidden } from '../validation.ts'
+import { type Grounds, noGrounds } from './grounds.ts'
 import type { Transcript } from './prompt.ts'
-import type { Findings, FoundField, RubricContent, RubricField } from './schemas.ts'
+import type { Findings, FoundField, JudgedCriterion, RubricContent, RubricField } from './schemas.ts'
 
 const summaryCharsMax = 4_000
 const valueCharsMax = 2_000
 const rationaleCharsMax = 1_000
 const quoteCharsMax = 1_000
+/** Fewer words stand in a passage by chance. */
+const quotedWordsMin = 3
 const verdicts = ['pass', 'fail', 'unknown'] as const
 
 export interface Reading {
@@ -21,8 +24,16 @@ export interface Reading {
   missing: string[]
 }
 
-/** Reads the object that a model answered. */
-export function readFindings(answer: unknown, rubric: RubricContent, transcript: Transcript): Reading {
+/** Why a verdict on what was found is unknown: it is not as it was then. */
+export const knowledgeChanged = 'knowledge changed'
+
+/** Reads the object that a model answered. @param grounds what criteria of the kind `grounded` are held to */
+export function readFindings(
+  answer: unknown,
+  rubric: RubricContent,
+  transcript: Transcript,
+  grounds: Grounds = noGrounds,
+): Reading {
   const problems: string[] = []
   const missing: string[] = []
   /** A part of the answer; undefined where it has another form. */
@@ -52,11 +63,20 @@ export function readFindings(answer: unknown, rubric: RubricContent, transcript:
   }
 
   const criterion = entriesOf('criteria')
-  const criteria = rubric.criteria.map(({ id }) => {
+  const criteria = rubric.criteria.map(({ id, kind }) => {
     const { part, isSupported, evidence } = criterion(id)
     const result = part('result', asVerdict, 'pass, fail or unknown')
     const rationale = prose(part('rationale', asText, 'a text') ?? '', rationaleCharsMax)
-    return { id, result: (isSupported && result) || 'unknown', rationale, ...evidence }
+    const judged: JudgedCriterion = {
+      id,
+      result: (isSupported && result) || 'unknown',
+      rationale,
+      ...evidence,
+      support: null,
+    }
+    if (kind !== 'grounded') return judged
+    const support = part('support', asText, 'a text') ?? ''
+    return heldTo(grounds, judged, support, transcript)
   })
   const field = entriesOf('fields')
   const fields = rubric.fields.map((question) => {
@@ -70,6 +90,40 @@ export function readFindings(answer: unknown, rubric: RubricContent, transcript:
     problems,
     missing,
   }
+}
+
+/** A verdict on what the agent stated, as far as what it had to go by bears it out. */
+function heldTo(
+  { passages, tools, hasChanged }: Grounds,
+  judged: JudgedCriterion,
+  words: string,
+  transcript: Transcript,
+): JudgedCriterion {
+  const { result, turns, quote } = judged
+  const unknown = (rationale = judged.rationale): JudgedCriterion => ({
+    ...judged,
+    result: 'unknown',
+    rationale,
+  })
+  const ofAgent = turns.map((turn) => transcript[turn]).filter((turn) => turn?.role === 'assistant')
+  if (result === 'unknown' || !ofAgent.some((turn) => turn && occurs(quote, turn.content))) return unknown()
+  const found = [...passages, ...tools.map((tool) => ({ ...tool, itemId: null, isChanged: false }))]
+  if (result === 'fail') {
+    // Then it was said word for word in what the agent had found.
+    const isThere = wordsIn(quote) >= quotedWordsMin && found.some(({ text }) => occurs(quote, text))
+    return isThere ? unknown() : hasChanged ? unknown(knowledgeChanged) : judged
+  }
+  const supporting = found.filter(({ text }) => isQuotation(words) && occurs(words, text))
+  const [support] = supporting.filter(({ isChanged }) => !isChanged)
+  if (!support) return supporting.length > 0 ? unknown(knowledgeChanged) : unknown()
+  const { itemId, name } = support
+  return { ...judged, support: { itemId, name, quote: cut(words.trim(), quoteCharsMax) } }
+}
+
+const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' })
+
+function wordsIn(text: string): number {
+  return [...wordSegmenter.segment(text)].filter(({ isWordLike }) => isWordLike).length
 }
 
 const asText = (value: unknown) => (typeof value === 'string' ? value : undefined)
@@ -100,15 +154,23 @@ function asValue(value: unknown, { type, choices = [] }: RubricField): FoundFiel
   return type === 'number' || (type === 'integer' && Number.isSafeInteger(value)) ? value : undefined
 }
 
-/** Whether all turns exist, and the quotation has a letter or a number, no half of a character, and occurs in one of them. */
+/** Whether all turns exist, and the quotation is one and occurs in one of them. */
 function supports({ turns, quote }: { turns: number[]; quote: string }, transcript: Transcript): boolean {
   const quoted = turns.map((turn) => transcript[turn])
   return (
-    quote.isWellFormed() &&
-    /[\p{L}\p{N}]/u.test(quote) &&
+    isQuotation(quote) &&
     quoted.every((turn) => turn !== undefined) &&
-    quoted.some(({ content }) => fold(content).includes(fold(quote)))
+    quoted.some(({ content }) => occurs(quote, content))
   )
+}
+
+/** Whether a text has a letter or a number, and no half of a character. */
+function isQuotation(text: string): boolean {
+  return text.isWellFormed() && /[\p{L}\p{N}]/u.test(text)
+}
+
+function occurs(quote: string, text: string): boolean {
+  return fold(text).includes(fold(quote))
 }
 
 /** Case, white space and control characters aside. Σ has two lower cases, depending on what follows it. */

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { jsonOf } from '../validation.ts'
 import { contextTooSmall, ModelUnavailable, RequestRefused } from './chat-failures.ts'
 import type { ChatAnswer, ChatMessage, ChatModel } from './chat-model.ts'
-import { readFindings } from './evidence.ts'
+import { knowledgeChanged, readFindings } from './evidence.ts'
+import { asksForGrounds, type Grounds, noGrounds } from './grounds.ts'
 import { answerSchema, estimatedTokens, promptOf, type Transcript } from './prompt.ts'
-import type { Findings, RubricContent, Tokens } from './schemas.ts'
+import type { Findings, JudgedCriterion, RubricContent, Tokens } from './schemas.ts'
 
 const answerTokensBase = 1_000
 const answerTokensOfQuestion = 200
@@ -17,6 +18,8 @@ const problemsToldMax = 5
 interface JudgeOptions {
   rubric: RubricContent
   transcript: Transcript
+  /** What criteria of the kind `grounded` are held to. */
+  grounds?: Grounds
   model: Pick<ChatModel, 'ask'>
   /** How many tokens the prompt and its answer may have together. */
   contextTokens: number
@@ -31,21 +34,62 @@ export type Judgement = { tokens: Tokens; requests: number } & (
   | { state: 'skipped' | 'failed'; reason: string }
 )
 
-/** Asks a model what a rubric asks about a call. @throws ModelUnavailable, or the signal's reason */
+/**
+ * Asks a model what a rubric asks about a call. Criteria of the kind `grounded` are unknown without asking where nothing
+ * was found, or too much.
+ * @throws ModelUnavailable, or the signal's reason
+ */
 export async function judge(options: JudgeOptions): Promise<Judgement> {
-  const { rubric, transcript, contextTokens, fence = () => randomBytes(16).toString('hex') } = options
+  const { rubric, grounds = noGrounds } = options
+  const { passages, tools, hasChanged } = grounds
+  if (!asksForGrounds(rubric)) return await ask({ ...options, grounds: noGrounds })
+  const isBare = passages.length === 0 && tools.length === 0
+  if (!isBare && fits({ ...options, grounds })) return await ask({ ...options, grounds })
+  const rationale = isBare ? (hasChanged ? knowledgeChanged : 'no search was recorded') : tooLong
+  const criteria = rubric.criteria.filter(({ kind }) => kind !== 'grounded')
+  const judgement = await ask({ ...options, rubric: { ...rubric, criteria }, grounds: noGrounds })
+  if (judgement.state !== 'done') return judgement
+  const { findings } = judgement
+  const judged = ({ id }: { id: string }): JudgedCriterion =>
+    findings.criteria.find((one) => one.id === id) ?? {
+      id,
+      result: 'unknown',
+      rationale,
+      turns: [],
+      quote: '',
+      support: null,
+    }
+  return { ...judgement, findings: { ...findings, criteria: rubric.criteria.map(judged) } }
+}
+
+const tooLong = 'too long'
+
+function answerTokensOf({ criteria, fields }: RubricContent): number {
+  return answerTokensBase + answerTokensOfQuestion * (criteria.length + fields.length)
+}
+
+type Grounded = JudgeOptions & { grounds: Grounds }
+
+/** Whether the model can read it all at once. */
+function fits({ rubric, transcript, grounds, contextTokens }: Grounded): boolean {
+  const messages = promptOf({ rubric, transcript, grounds, fence: newFence(), problem: null })
+  return estimatedTokens(messages) + answerTokensOf(rubric) <= contextTokens
+}
+
+function newFence(): string {
+  return randomBytes(16).toString('hex')
+}
+
+async function ask(options: Grounded): Promise<Judgement> {
+  const { rubric, transcript, grounds, fence = newFence } = options
   const usage = { tokens: { prompt: 0, completion: 0 }, requests: 0 }
-  const questions = rubric.criteria.length + rubric.fields.length
-  if (rubric.summary === null && questions === 0)
+  if (rubric.summary === null && rubric.criteria.length + rubric.fields.length === 0)
     return { state: 'done', findings: { summary: null, criteria: [], fields: [] }, ...usage }
-  const tokensMax = answerTokensBase + answerTokensOfQuestion * questions
-  const ask = asking(options, tokensMax, usage)
+  if (!fits(options)) return { state: 'skipped', reason: tooLong, ...usage }
+  const request = asking(options, answerTokensOf(rubric), usage)
   let problem: string | null = null
   for (const isLast of [false, true]) {
-    const messages = promptOf({ rubric, transcript, fence: fence(), problem })
-    if (!isLast && estimatedTokens(messages) + tokensMax > contextTokens)
-      return { state: 'skipped', reason: 'too long', ...usage }
-    const answer = await ask(messages)
+    const answer = await request(promptOf({ rubric, transcript, grounds, fence: fence(), problem }))
     if (typeof answer === 'string') return { state: 'failed', reason: answer, ...usage }
     const findings = findingsIn(answer, options, isLast)
     if (typeof findings !== 'string') return { state: 'done', findings, ...usage }
@@ -86,8 +130,9 @@ function isOfPart(messages: ChatMessage[], tokens: number): boolean {
 }
 
 /** The one object in an answer that has its form, or what is wrong: nothing of the answer is in that sentence. */
-function findingsIn({ text, isCut }: ChatAnswer, options: JudgeOptions, isLast: boolean): Findings | string {
-  const readings = objectsIn(text).map((object) => readFindings(object, options.rubric, options.transcript))
+function findingsIn({ text, isCut }: ChatAnswer, options: Grounded, isLast: boolean): Findings | string {
+  const { rubric, transcript, grounds } = options
+  const readings = objectsIn(text).map((object) => readFindings(object, rubric, transcript, grounds))
   // What is still missing after a second request has no answer.
   const fitting = readings.filter(
     ({ problems, missing }) => problems.length === 0 && (isLast || missing.length === 0),

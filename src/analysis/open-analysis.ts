@@ -8,7 +8,7 @@ import { AnalysisQueue } from './analysis-queue.ts'
 import { AnalysisRuns } from './analysis-runs.ts'
 import { Analyzer } from './analyzer.ts'
 import { Budget, type Model } from './budget.ts'
-import { type AskModel, CallJudge } from './call-judge.ts'
+import { type AskModel, CallJudge, type SearchesOfCall } from './call-judge.ts'
 import { Outcomes } from './outcomes.ts'
 import { Rubrics } from './rubrics.ts'
 
@@ -25,15 +25,16 @@ interface Beside {
   calls: Calls
   ingest: Ingest
   webhooks: Webhooks
+  questionsOfCall: SearchesOfCall
 }
 
 /** What asks a model about calls. */
-export function openAnalysis(core: Core, { model, calls, ingest, webhooks }: Beside) {
+export function openAnalysis(core: Core, { model, calls, ingest, webhooks, questionsOfCall }: Beside) {
   const rubrics = new Rubrics(core)
   const budget = new Budget(core, { model })
   const queue = new AnalysisQueue(core)
   const { ask: askModel = null, charsMax = 0 } = model ?? {}
-  const judge = new CallJudge(core, { rubrics, calls, askModel, charsMax })
+  const judge = new CallJudge(core, { rubrics, calls, searchesOfCall: questionsOfCall, askModel, charsMax })
   const analyzer =
     model &&
     new Analyzer(core, {

@@ -26,8 +26,9 @@ export function analysisRoutes({ rubrics, analyses, analysisRuns, agreements }: 
       .put(
         '/rubric',
         async ({ caller, body, set }) => {
-          const { rubric, isNew } = await rubrics.put(caller.projectId, body, byKey(caller))
+          const { rubric, isNew, warning } = await rubrics.put(caller.projectId, body, byKey(caller))
           set.status = isNew ? 201 : 200
+          if (warning) set.headers['callbook-warning'] = warning
           return rubric
         },
         { parse: 'json', body: bodyOf(RubricChange, rubricErrors), detail: docs.putRubric },

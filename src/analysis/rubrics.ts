@@ -6,9 +6,12 @@ import { analysisPauses, rubrics } from '../db/schema.ts'
 import { AppError, invalidRequest } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { compileCheck } from '../validation.ts'
+import { asksForGrounds } from './grounds.ts'
 import { completeRubric, type Rubric, RubricChange, type RubricContent, rubricErrors } from './schemas.ts'
 
 const rubricsCachedMax = 200
+/** Then nobody knows what a call's searches found. */
+const questionsAreNotKept = 'questions are not kept'
 
 /** A version as a list shows it. */
 export interface RubricVersion {
@@ -78,8 +81,12 @@ export class Rubrics {
    * Adds a version, unless nothing differs from the one in force.
    * @throws invalid_request naming each bad field; forbidden for a person who does not own the project
    */
-  async put(projectId: number, change: unknown, by?: ActedBy): Promise<{ rubric: Rubric; isNew: boolean }> {
-    const { store, audit, now } = this.#core
+  async put(
+    projectId: number,
+    change: unknown,
+    by?: ActedBy,
+  ): Promise<{ rubric: Rubric; isNew: boolean; warning: string | null }> {
+    const { store, audit, now, settingsOf } = this.#core
     const content = JSON.stringify(readRubric(change))
     const { write } = store(projectId)
     const newest = sql`select version, content from ${rubrics} where project_id = ${projectId}
@@ -99,7 +106,10 @@ export class Rubrics {
       // Another budget may be enough.
       pause: sql`delete from ${analysisPauses} where changes() > 0 and project_id = ${projectId} and reason = 'budget'`,
     })
-    return { rubric: await this.get(projectId, added[0]?.version), isNew: added.length > 0 }
+    const rubric = await this.get(projectId, added[0]?.version)
+    const { keepQuestionsDays } = await settingsOf(projectId)
+    const isBlind = asksForGrounds(rubric) && keepQuestionsDays === null
+    return { rubric, isNew: added.length > 0, warning: isBlind ? questionsAreNotKept : null }
   }
 }
 

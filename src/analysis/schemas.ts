@@ -45,12 +45,22 @@ const texts = (description: string) =>
 const Criterion = named('Criterion', {
   id: Id('What the answer is found and filtered by.', 'confirmed_date'),
   name: Name,
-  question: Type.String({
-    minLength: 1,
-    maxLength: questionCharsMax,
-    description: 'Yes is `pass`, no is `fail`.',
-    example: 'Did the agent repeat the date and the time, and did the caller agree?',
-  }),
+  kind: Type.Optional(
+    Type.Unsafe<'question' | 'grounded'>({
+      type: 'string',
+      enum: ['question', 'grounded'],
+      description:
+        '`grounded` asks whether the passages that the call found, or the results of its tools, support what the agent said. Left out, it is `question`.',
+    }),
+  ),
+  question: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: questionCharsMax,
+      description: 'Yes is `pass`, no is `fail`. Required unless the kind is `grounded`.',
+      example: 'Did the agent repeat the date and the time, and did the caller agree?',
+    }),
+  ),
 })
 
 /** A value to read out of a call. */
@@ -153,7 +163,12 @@ export function completeRubric(change: RubricChange): RubricContent {
   } = change
   return {
     summary: summary && { instructions: summary.instructions },
-    criteria: criteria.map(({ id, name, question }) => ({ id, name, question })),
+    criteria: criteria.map(({ id, name, kind, question }) => ({
+      id,
+      name,
+      ...(kind === 'grounded' && { kind }),
+      ...(question !== undefined && { question }),
+    })),
     fields: fields.map(({ key, type, description, choices }) => ({
       key,
       type,
@@ -193,9 +208,15 @@ export function rubricErrors({ criteria = [], fields = [], evaluation }: RubricC
     const message = type === 'enum' ? 'is required for an enum' : 'is for an enum alone'
     return [{ field: `fields.${at}.choices`, message }]
   })
+  const questions = criteria.flatMap(({ kind, question }, at) =>
+    kind === 'grounded' || question !== undefined
+      ? []
+      : [{ field: `criteria.${at}.question`, message: 'is required unless the kind is grounded' }],
+  )
   const unknown = (Array.isArray(evaluation) ? evaluation : []).filter((id) => !ids.includes(id))
   return [
     ...repeated(ids, 'criteria', '.id'),
+    ...questions,
     ...repeated(keys, 'fields', '.key'),
     ...choices,
     ...kinds,
@@ -224,6 +245,17 @@ const JudgedCriterion = named('JudgedCriterion', {
   result: Verdict,
   rationale: Type.String({ description: 'Why, in a sentence of the model.' }),
   ...evidence,
+  support: nullable(
+    named('Support', {
+      itemId: nullable(Type.String({ example: 'kn_019a5f0c2b7e7cc0' }), 'Null for the result of a tool.'),
+      name: Type.String({ description: 'Of the item, or of the tool.', example: 'Refunds' }),
+      quote: Type.String({
+        description: 'Occurs in what was found.',
+        example: 'We refund any order within 30 days.',
+      }),
+    }),
+    'What supports a `pass` of the kind `grounded`; null for all others.',
+  ),
 })
 export type JudgedCriterion = Static<typeof JudgedCriterion>
 

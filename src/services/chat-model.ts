@@ -31,11 +31,11 @@ export async function createChatModel(analysis: Config['analysis']): Promise<Con
     charsMax: contextTokens * charsPerTokenMax,
     probe: (signal) =>
       model.ask({ messages: [{ role: 'user', content: 'Say yes.' }], schema: null, tokensMax: 8 }, signal),
-    ask: (projectId, rubric, transcript, signal) => {
+    ask: (projectId, asked, signal) => {
       const limitedModel: Pick<typeof model, 'ask'> = {
         ask: (request, signal) => limit(projectId, () => model.ask(request, signal), signal),
       }
-      return judge({ rubric, transcript, model: limitedModel, contextTokens, signal })
+      return judge({ ...asked, model: limitedModel, contextTokens, signal })
     },
   }
 }

@@ -67,7 +67,7 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
   const { addresses, webhooks } = ofWebhooks
   const ofAlerts = openAlerts(core, { figures: ofCalls.windowFigures, addresses, erasure, pagerDutyUrl })
   const { alerts } = ofAlerts
-  const ofAnalysis = openAnalysis(core, { model: chat, calls, ingest, webhooks })
+  const ofAnalysis = openAnalysis(core, { ...ofKnowledge, model: chat, calls, ingest, webhooks })
   const platformClient = openPlatformClient(core, addresses)
   const ofSources = openSources(core, { ...ofRecordings, erasure, ingest, platformClient, recordedSearch })
   const { platforms } = ofSources

@@ -19,7 +19,7 @@ function findingsOf(turns: unknown, quote: unknown, transcript = booking) {
 }
 
 const unsupported: object = {
-  criterion: { id: 'it', result: 'unknown', rationale: 'Since it is.', turns: [], quote: '' },
+  criterion: { id: 'it', result: 'unknown', rationale: 'Since it is.', turns: [], quote: '', support: null },
   field: { key: 'what', value: null, turns: [], quote: '' },
 }
 
@@ -34,7 +34,13 @@ describe('a quotation', () => {
   ])('of turns %j supports the answer: %j', (turns, quote) => {
     const { criterion, field, problems } = findingsOf(turns, quote)
     const evidence = { turns: [...new Set(turns)], quote: quote.replace('\t', ' ').trim() }
-    expect(criterion).toEqual({ id: 'it', result: 'pass', rationale: 'Since it is.', ...evidence })
+    expect(criterion).toEqual({
+      id: 'it',
+      result: 'pass',
+      rationale: 'Since it is.',
+      ...evidence,
+      support: null,
+    })
     expect(field).toEqual({ key: 'what', value: 'a thing', ...evidence })
     expect(problems).toEqual([])
   })
@@ -198,8 +204,8 @@ describe('an answer', () => {
     expect({ problems, missing }).toEqual({ problems: [], missing: [] })
     expect(findings.summary).toBe('A table was booked.')
     expect(findings.criteria).toEqual([
-      { id: 'confirmed_date', result: 'pass', rationale: 'Since.', ...evidence },
-      { id: 'named_price', result: 'fail', rationale: 'Since.', ...evidence },
+      { id: 'confirmed_date', result: 'pass', rationale: 'Since.', ...evidence, support: null },
+      { id: 'named_price', result: 'fail', rationale: 'Since.', ...evidence, support: null },
     ])
     expect(findings.fields).toEqual([
       { key: 'day', value: 'Friday', ...evidence },
@@ -222,7 +228,13 @@ describe('an answer', () => {
       'fields.mood is missing',
     ])
     const nothing = { turns: [], quote: '' }
-    expect(findings.criteria[1]).toEqual({ id: 'named_price', result: 'unknown', rationale: '', ...nothing })
+    expect(findings.criteria[1]).toEqual({
+      id: 'named_price',
+      result: 'unknown',
+      rationale: '',
+      ...nothing,
+      support: null,
+    })
     expect(findings.fields.map(({ value }) => value)).toEqual(['Friday', null, null, null, null])
     expect(findings.fields[1]).toEqual({ key: 'is_new', value: null, ...nothing })
   })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { ChatMessage, ChatRequest } from '../../src/analysis/chat-model.ts'
+import { noGrounds } from '../../src/analysis/grounds.ts'
 import { judge } from '../../src/analysis/judge.ts'
 import { promptOf, type Transcript } from '../../src/analysis/prompt.ts'
 import { guessedFence, hostileCalls } from './hostile.ts'
@@ -89,7 +90,7 @@ const judgeBy = (model: Parameters<typeof judge>[0]['model'], transcript: Transc
 
 describe('a caller who gives orders to the judge', () => {
   const promptFor = (transcript: Transcript) =>
-    promptOf({ rubric: bookingRubric, transcript, fence: guessedFence, problem: null })
+    promptOf({ rubric: bookingRubric, transcript, grounds: noGrounds, fence: guessedFence, problem: null })
   /** The prompt with its turns written in another way. */
   const rewritten = (transcript: Transcript, toLine: (turn: Transcript[number], at: number) => string) => {
     const [system, user] = promptFor(transcript)
@@ -149,6 +150,7 @@ describe('a caller who gives orders to the judge', () => {
         result: 'fail',
         rationale: 'It was not said.',
         ...evidence,
+        support: null,
       })),
     )
     expect(findings?.fields).toEqual(

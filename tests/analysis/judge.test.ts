@@ -42,6 +42,7 @@ const goodFindings = {
     result: 'pass',
     rationale: 'The rationale of a call.',
     ...evidence,
+    support: null,
   })),
   fields: Object.entries({ day: evidence.quote, is_new: true, people: 7, price: 1.5, mood: 'calm' }).map(
     ([key, value]) => ({ key, value, ...evidence }),

@@ -214,6 +214,31 @@ describe('the analysis of calls, in a browser', () => {
     await page.getByText('ANALYSIS_ENDPOINT=').waitFor()
   })
 
+  test('a criterion of facts is chosen by its kind, and its verdict shows what bears it out', async () => {
+    const { page } = tab
+    await putRubric()
+    await settings()
+    await page.getByRole('combobox', { name: 'What is asked' }).first().click()
+    await page.getByRole('option', { name: /^Whether the agent’s facts/ }).click()
+    await page.getByRole('link', { name: 'keep questions' }).waitFor()
+    await page.getByLabel('Question (optional)').fill('')
+    await page.getByRole('button', { name: 'Save version 2' }).click()
+    await page.getByText('Version 2 saved').waitFor()
+    const [first] = (await storedRubric()).criteria
+    expect(first).toEqual({ id: 'confirmed', name: 'Confirmed the date', kind: 'grounded' })
+    const text = 'Friday at ten is free for four.'
+    const timeline = [{ atSeconds: 1, kind: 'tool_result', name: 'find_table', text }]
+    verdicts = { confirmed: { support: 'is free for four' } }
+    await analyzed('grounded', { details: { timeline } })
+    await openCall('grounded')
+    const found = criterion(page, 'Confirmed the date')
+    await found.getByText('Supported by find_table: is free for four').waitFor()
+    verdicts = { confirmed: { result: 'fail', support: '' } }
+    await analyzed('invented', { details: { timeline } })
+    await openCall('invented')
+    await found.getByText('Not in what Callbook and the tools answered.').waitFor()
+  })
+
   test('a trial shows both versions side by side, marks what differs, and stores nothing', async () => {
     const { page } = tab
     await putCall('tried')

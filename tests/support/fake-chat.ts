@@ -133,14 +133,18 @@ function schemaOf(messages: RecordedChat['messages']): Schema {
 /** The turns between the fences of a prompt. */
 export function turnsOf(prompt: string): ChatTurn[] {
   const [, json = ''] = /^BEGIN (\S+)\n(?:([\s\S]*?)\n)?END \1$/m.exec(prompt)?.slice(1) ?? []
-  return json
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const { turn, ...said } = JSON.parse(line) as { turn: number } & Record<string, string>
-      const [role = '', content = ''] = Object.entries(said)[0] ?? []
-      return { turn, role, content }
-    })
+  return (
+    json
+      .split('\n')
+      .filter((line) => line !== '')
+      // What a call's searches and tools found comes after the turns.
+      .filter((line) => line.startsWith('{"turn"'))
+      .map((line) => {
+        const { turn, ...said } = JSON.parse(line) as { turn: number } & Record<string, string>
+        const [role = '', content = ''] = Object.entries(said)[0] ?? []
+        return { turn, role, content }
+      })
+  )
 }
 
 function recordOf(request: IncomingMessage, text: string): RecordedChat {

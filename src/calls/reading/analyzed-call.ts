@@ -3,7 +3,7 @@ import type { ReadDatabase } from '../../db/reader.ts'
 import { preparedQueries } from '../../db/store.ts'
 import { servedDocument } from '../document.ts'
 import { otherAgentsIn } from '../finding/agent-names.ts'
-import type { Call, Turn } from '../schemas.ts'
+import type { Call, CallDetails, Turn } from '../schemas.ts'
 import { readAnalysis } from '../writing/fills.ts'
 
 /** A call as an analysis needs it. */
@@ -14,6 +14,8 @@ export interface AnalyzedCall extends Pick<Call, 'id' | 'status' | 'duration' | 
   source: string | null
   /** All agents that took part. */
   agentIds: string[]
+  /** What its tools answered, as far as it is kept. */
+  toolResults: { name: string; text: string }[]
   /** What the last analysis came to, if there was one. */
   analysis: ReturnType<typeof readAnalysis>
 }
@@ -56,7 +58,17 @@ export async function readForAnalysis(
   const { agentId, document, details, ...call } = row
   const agentIds = [...(agentId === null ? [] : [agentId]), ...otherAgentsIn(details, agentId)]
   const transcript = document === null ? null : (JSON.parse(document) as Call).transcript
-  return { ...call, seq, transcript, agentIds, analysis: readAnalysis(row.analysis) }
+  const toolResults = toolResultsIn(details)
+  return { ...call, seq, transcript, agentIds, toolResults, analysis: readAnalysis(row.analysis) }
+}
+
+function toolResultsIn(details: string | null): AnalyzedCall['toolResults'] {
+  // Parsing it takes long.
+  if (!details?.includes('"kind":"tool_result"')) return []
+  const { timeline } = JSON.parse(details) as Pick<CallDetails, 'timeline'>
+  return (timeline ?? []).flatMap(({ kind, name, text }) =>
+    kind === 'tool_result' && text ? [{ name: name ?? 'tool', text }] : [],
+  )
 }
 
 /** What the last analysis of a call came to; null for an unknown call. */

@@ -2,12 +2,17 @@ import type { RubricContent, RubricField } from '../../../../analysis/schemas.ts
 
 const idCharsMax = 40
 
+/** What is asked by a criterion of the kind `grounded` without a question of its own. */
+export const groundedWords = 'Is every fact that the agent states in what it found?'
+
 export interface CriterionDraft {
   /** Identifies it in the form, whatever becomes of its name and its place. */
   row: string
   /** Null until it is saved; then it never changes, since verdicts are found by it. */
   savedId: string | null
   name: string
+  kind: 'question' | 'grounded'
+  /** May be empty where the kind says what is asked. */
   question: string
 }
 
@@ -47,10 +52,11 @@ export function draftOf(rubric: RubricContent, isSaved = true): RubricDraft {
   return {
     hasSummary: summary !== null,
     instructions: summary?.instructions ?? '',
-    criteria: criteria.map(({ id, name, question }) => ({
+    criteria: criteria.map(({ id, name, kind = 'question', question = '' }) => ({
       row: id,
       savedId: isSaved ? id : null,
       name,
+      kind,
       question,
     })),
     fields: fields.map(({ choices = [], ...field }) => ({ row: field.key, isSaved, ...field, choices })),
@@ -86,7 +92,12 @@ export function rubricOf(draft: RubricDraft): RubricContent {
   )
   return {
     summary: draft.hasSummary ? { instructions: draft.instructions } : null,
-    criteria: draft.criteria.map(({ row, name, question }) => ({ id: ids.get(row) ?? '', name, question })),
+    criteria: draft.criteria.map(({ row, name, kind, question }) => ({
+      id: ids.get(row) ?? '',
+      name,
+      ...(kind === 'grounded' && { kind }),
+      ...((kind === 'question' || question.trim() !== '') && { question }),
+    })),
     fields: draft.fields.map(({ key, type, description, choices }) => ({
       key,
       type,
@@ -135,7 +146,7 @@ export function idOf(name: string): string {
 }
 
 export function newCriterion(): CriterionDraft {
-  return { row: crypto.randomUUID(), savedId: null, name: '', question: '' }
+  return { row: crypto.randomUUID(), savedId: null, name: '', kind: 'question', question: '' }
 }
 
 export function newField(): FieldDraft {

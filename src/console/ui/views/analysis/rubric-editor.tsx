@@ -15,10 +15,12 @@ import {
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { RubricField } from '../../../../analysis/schemas.ts'
-import { ApiProblem } from '../../api.ts'
+import { ApiProblem, read } from '../../api.ts'
 import { sentenceOf } from '../../components/field-sentence.ts'
+import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { Panel } from '../../components/panel.tsx'
+import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from '../calls/call-queries.ts'
 import { valueLabel } from '../calls/filter-labels.ts'
@@ -26,6 +28,7 @@ import { Rows } from './rows.tsx'
 import {
   type CriterionDraft,
   type FieldDraft,
+  groundedWords,
   idOf,
   idsOf,
   type NumberDraft,
@@ -101,8 +104,12 @@ function Criteria({ draft: { criteria }, onChange, error, onShift }: EditorProps
               error={errorAt(error, `criteria.${at}.name`) ?? errorAt(error, `criteria.${at}.id`)}
             />
             <Textarea
-              label="Question"
-              placeholder="e.g. Did the agent repeat the date and the time, and did the caller agree?"
+              label={row.kind === 'grounded' ? 'Question (optional)' : 'Question'}
+              placeholder={
+                row.kind === 'grounded'
+                  ? groundedWords
+                  : 'e.g. Did the agent repeat the date and the time, and did the caller agree?'
+              }
               maxLength={questionCharsMax}
               autosize
               minRows={2}
@@ -110,6 +117,14 @@ function Criteria({ draft: { criteria }, onChange, error, onShift }: EditorProps
               onChange={(event) => change({ question: event.currentTarget.value })}
               error={errorAt(error, `criteria.${at}.question`)}
             />
+            <Select
+              label="What is asked"
+              data={kinds}
+              allowDeselect={false}
+              value={row.kind}
+              onChange={(kind) => change({ kind: kind as CriterionDraft['kind'] })}
+            />
+            {row.kind === 'grounded' && <Unrecorded />}
             <p className="cb-note cb-wrap">
               {row.name.trim() === '' && row.savedId === null ? (
                 'Its ID is made from its name.'
@@ -125,6 +140,23 @@ function Criteria({ draft: { criteria }, onChange, error, onShift }: EditorProps
       </Rows>
       <ListError>{errorOfList(error, 'criteria')}</ListError>
     </Stack>
+  )
+}
+
+const kinds: { value: CriterionDraft['kind']; label: string }[] = [
+  { value: 'question', label: 'A question of your own' },
+  { value: 'grounded', label: 'Whether the agent’s facts are in what it found' },
+]
+
+/** Why nothing can be said of what a call found, where nothing is recorded. */
+function Unrecorded() {
+  const { data } = useQuery(read(useProject().of.settings))
+  if (data?.keepQuestionsDays !== null) return null
+  return (
+    <p className="cb-note">
+      Unknown for every call whose searches are not recorded:{' '}
+      <PageLink {...to.privacy}>keep questions</PageLink> first.
+    </p>
   )
 }
 

@@ -5,6 +5,7 @@ import { asCount, asPercent, counted } from '../../components/figures.ts'
 import { Mono } from '../../components/mono.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { valueLabel } from '../calls/filter-labels.ts'
+import { groundedWords } from './rubric-draft.ts'
 
 /** A rubric to read. */
 export function RubricText({ rubric }: { rubric: RubricContent }) {
@@ -14,7 +15,7 @@ export function RubricText({ rubric }: { rubric: RubricContent }) {
     <>
       <Panel title="Criteria">
         <Questions>
-          {criteria.map(({ id, name, question }) => (
+          {criteria.map(({ id, name, question = groundedWords }) => (
             <Question key={id} title={<bdi>{name}</bdi>} id={id}>
               {question}
             </Question>

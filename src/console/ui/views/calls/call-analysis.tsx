@@ -14,6 +14,7 @@ import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { Facts, Loaded } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { callAnalysisQuery, rubricQuery } from '../analysis/analysis-queries.ts'
 import { stateWords, valueWords } from '../analysis/analysis-words.ts'
@@ -165,9 +166,9 @@ function Criteria({ analysis }: { analysis: Analysis }) {
   return (
     <ol ref={list} className={classes.criteria} aria-label="Criteria">
       {criteria.map((criterion) => {
-        const { id, result, rationale, turns, quote } = criterion
+        const { id, result, rationale, turns, quote, support } = criterion
         const own = ruled[id]
-        const { name = id, question } = rubric.get(id) ?? {}
+        const { name = id, kind, question } = rubric.get(id) ?? {}
         return (
           <Stack
             key={id}
@@ -202,10 +203,26 @@ function Criteria({ analysis }: { analysis: Analysis }) {
             ) : (
               <p className="cb-dimmed">No words of the call support an answer.</p>
             )}
+            {kind === 'grounded' && result === 'fail' && (
+              <p className="cb-dimmed">Not in what Callbook and the tools answered.</p>
+            )}
+            {support && <Support of={support} />}
           </Stack>
         )
       })}
     </ol>
+  )
+}
+
+/** The words that were found in the call and bear out what the agent said. */
+function Support({ of: { itemId, name, quote } }: { of: NonNullable<JudgedCriterion['support']> }) {
+  return (
+    <p className="cb-wrap">
+      <span className="cb-dimmed">Supported by </span>
+      {itemId === null ? <Mono>{name}</Mono> : <PageLink {...to.item(itemId)}>{name}</PageLink>}
+      {': '}
+      <q dir="auto">{quote}</q>
+    </p>
   )
 }
 
