@@ -3,11 +3,20 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } 
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../scripts/processes.ts'
+import type { CallDetails } from '../../src/calls/schemas.ts'
 import { loadConfig } from '../../src/config.ts'
 import { readMeta } from '../../src/db/meta.ts'
 import { BucketFiles } from '../../src/recordings/bucket-files.ts'
 import { freshFolder } from '../support/at-end.ts'
 import { CommandLine } from '../support/command-line.ts'
+import {
+  callerTurns,
+  expectCovers,
+  expectSilentWithin,
+  saidWith,
+  timeline,
+  wav,
+} from '../support/muted-call.ts'
 import { expectProblem } from '../support/problem.ts'
 import { madeWav } from '../support/recordings.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
@@ -67,20 +76,42 @@ describe.skipIf(program === undefined || ofFilesOnly)('recordings in a bucket', 
     (await readMeta(service.services.database.read, 'generation')).get('generation') ?? ''
 
   test('are kept there, encrypted, played with ranges, drawn, and deleted', async () => {
-    const wav = madeWav(9_000_000)
-    expect(await (await upload('a', wav)).json()).toMatchObject({ bytes: wav.length })
+    const sound = madeWav(9_000_000)
+    expect(await (await upload('a', sound)).json()).toMatchObject({ bytes: sound.length })
     const [name = ''] = objectsOf()
     const stored = Buffer.from(await Bun.file(join(objects, name)).arrayBuffer())
-    expect(stored.includes(wav.subarray(1_000, 1_100))).toBe(false)
+    expect(stored.includes(sound.subarray(1_000, 1_100))).toBe(false)
     expect(readdirSync(join(service.dataDir, 'recordings', 'incoming'))).toEqual([])
-    expect(Buffer.from(await (await project.fetch('/v1/calls/a/recording')).arrayBuffer()).equals(wav)).toBe(
-      true,
-    )
+    expect(
+      Buffer.from(await (await project.fetch('/v1/calls/a/recording')).arrayBuffer()).equals(sound),
+    ).toBe(true)
     const part = await project.fetch('/v1/calls/a/recording', { headers: { Range: 'bytes=8000000-8000009' } })
-    expect(Buffer.from(await part.arrayBuffer())).toEqual(wav.subarray(8_000_000, 8_000_010))
+    expect(Buffer.from(await part.arrayBuffer())).toEqual(sound.subarray(8_000_000, 8_000_010))
     await service.services.peaksBacklog.idle()
     expect((await service.services.recordings.peaks(project.projectId, 'a'))?.byteLength).toBeGreaterThan(0)
     await project.fetch('/v1/calls/a/recording', { method: 'DELETE' })
+    await until(() => objectsOf().length === 0)
+  })
+
+  test('are muted there: the copy alone is left', async () => {
+    const own = await service.mintProject()
+    const settings = { redact: ['card' as const], recordings: 'mute' as const }
+    await service.services.settings.change(own.projectId, settings)
+    const [turn = 0] = callerTurns
+    await own.send('PUT', '/ingest/calls/muted', { transcript: saidWith(turn), details: { timeline } })
+    await upload('muted', wav, own)
+    const [sent = ''] = objectsOf()
+    expect((await own.fetch('/v1/calls/muted/recording')).status).toBe(404)
+    await own.send('PUT', '/ingest/calls/muted', { status: 'completed' })
+    const recording = async (): Promise<CallDetails['recording']> =>
+      (await (await own.fetch('/v1/calls/muted/details')).json()).recording
+    await until(async () => (await recording()).state === 'kept')
+    const { muted } = await recording()
+    expectCovers(muted, turn)
+    const answer = await own.fetch('/v1/calls/muted/recording')
+    expectSilentWithin(Buffer.from(await answer.arrayBuffer()), muted)
+    await until(() => objectsOf().length === 1 && !objectsOf().includes(sent))
+    await own.fetch('/v1/calls/muted/recording', { method: 'DELETE' })
     await until(() => objectsOf().length === 0)
   })
 

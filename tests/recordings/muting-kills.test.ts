@@ -2,12 +2,13 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { rate, type SpokenCall, spokenCalls, toWav } from '../../scripts/bench/spoken-calls.ts'
+import { rate } from '../../scripts/bench/spoken-calls.ts'
 import { Chance } from '../../scripts/torture/chance.ts'
 import { reading } from '../../scripts/torture/database.ts'
 import { startCommand, startVictim, untilReady } from '../../scripts/torture/victim.ts'
 import type { CallDetails } from '../../src/calls/schemas.ts'
 import { freshFolder } from '../support/at-end.ts'
+import { saidWith, timeline, turns, wav } from '../support/muted-call.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
@@ -16,20 +17,11 @@ setDefaultTimeout(900_000)
 const kills = Number(process.env.MUTING_KILLS ?? 2)
 const killWithinMs = 700
 
-const [spoken] = [...spokenCalls(4, 1, 2)] as [SpokenCall]
-const wav = Buffer.from(new Uint8Array(toWav(spoken.channels)))
-const turns = [
-  ...spoken.caller.map(([from, to]) => ({ role: 'user' as const, from, to })),
-  ...spoken.agent.map(([from, to]) => ({ role: 'assistant' as const, from, to })),
-].sort((a, b) => a.from - b.from)
 const redacted = turns.findIndex(({ role }) => role === 'user')
 const call = {
   status: 'completed',
-  transcript: turns.map(({ role, from, to }, turn) => ({
-    role,
-    content: turn === redacted ? 'It is 4111 1111 1111 1111.' : 'x'.repeat(Math.ceil(15 * (to - from))),
-  })),
-  details: { timeline: turns.map(({ from }, turn) => ({ atSeconds: from, kind: 'turn', turn })) },
+  transcript: saidWith(redacted),
+  details: { timeline },
 }
 
 describe.skipIf(ofFilesOnly)('a service that is killed while it mutes', () => {

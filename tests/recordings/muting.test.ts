@@ -2,41 +2,37 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import { type SpokenCall, spokenCalls, toWav } from '../../scripts/bench/spoken-calls.ts'
+import { toWav } from '../../scripts/bench/spoken-calls.ts'
 import type { CallDetails } from '../../src/calls/schemas.ts'
+import {
+  apiKey,
+  apiSecret,
+  jobId,
+  startSeconds,
+  tokenOf,
+  uploadOf,
+} from '../sources/otel/livekit-requests.ts'
+import {
+  callerTurns,
+  expectCovers,
+  expectSilentWithin,
+  isWithin,
+  saidWith,
+  spoken,
+  timeline,
+  turns,
+  wav,
+} from '../support/muted-call.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 import { ofFilesOnly } from '../support/test-mode.ts'
 import { until } from '../support/until.ts'
 
-const [spoken] = [...spokenCalls(4, 1, 2)] as [SpokenCall]
-const wav = Buffer.from(new Uint8Array(toWav(spoken.channels)))
-const bytesPerSecond = wav.readUInt32LE(28)
-const headerBytes = 44
-/** The turns of the call, as a platform tells when each began. */
-const turns = [
-  ...spoken.caller.map(([from, to]) => ({ role: 'user' as const, from, to })),
-  ...spoken.agent.map(([from, to]) => ({ role: 'assistant' as const, from, to })),
-].sort((a, b) => a.from - b.from)
-const timeline = turns.map(({ from }, turn) => ({ atSeconds: from, kind: 'turn', turn }))
-const card = 'It is 4111 1111 1111 1111. '
-const callerTurns = turns.flatMap(({ role }, turn) => (role === 'user' ? [turn] : []))
 const [first, second] = [callerTurns[0] ?? 0, callerTurns.at(-1) ?? 0]
 const dayMs = 86_400_000
 /** When the caller says nothing for longer than a turn's time may be off. */
 const quiet = spoken.agent
   .flatMap(([from, to]) => Array.from({ length: Math.ceil(to - from) }, (_, at) => from + at))
   .find((at) => spoken.caller.every(([from, to]) => to < at - 1.5 || from > at + 1.5))
-
-/** What is said, with a card's number in some turns. */
-function saidWith(...redacted: number[]) {
-  return turns.map(({ role, from, to }, turn) => {
-    const said = 'x'.repeat(Math.ceil(15 * (to - from)))
-    return {
-      role,
-      content: redacted.includes(turn) ? `${card}${said}`.slice(0, Math.max(card.length, said.length)) : said,
-    }
-  })
-}
 
 let service: TestService
 let project: TestProject
@@ -125,6 +121,25 @@ describe.skipIf(ofFilesOnly)('a project that mutes', () => {
     await settled()
     expect((await rowOf('muted')).file).toBe(file)
     expect((await bytesOf('muted')).length).toBe(wav.length)
+  })
+
+  test('mutes what agents of LiveKit send', async () => {
+    const source = { platform: 'livekit' as const, secret: apiSecret, options: { apiKey } }
+    await service.services.sources.create(project.projectId, source)
+    const items = saidWith(first).map(({ role, content }, turn) => ({
+      id: `item_${turn}`,
+      type: 'message',
+      role,
+      content: [content],
+      created_at: startSeconds + (turns[turn]?.from ?? 0),
+    }))
+    const { type, body } = uploadOf({ history: JSON.stringify({ items }), audio: wav })
+    const headers = { 'content-type': type, authorization: `Bearer ${tokenOf()}` }
+    const path = `${service.url}/observability/recordings/v0`
+    expect((await fetch(path, { method: 'POST', headers, body })).status).toBe(200)
+    const { muted } = await kept(jobId)
+    expectCovers(muted, first)
+    expectSilentWithin(await bytesOf(jobId), muted)
   })
 
   test('keeps a recording as it was sent where nothing is redacted', async () => {
@@ -298,29 +313,4 @@ function holds(bytes: Buffer): boolean {
 
 function secondsIn(muted: Recording['muted']): number {
   return (muted ?? []).reduce((sum, [from = 0, to = 0]) => sum + to - from, 0)
-}
-
-function isWithin(muted: Recording['muted'], from: number, to: number): boolean {
-  return (muted ?? []).some(([start = 0, end = 0]) => start <= from && to <= end)
-}
-
-/** All that is said in the turn is silent. */
-function expectCovers(muted: Recording['muted'], turn: number): void {
-  const { from, to } = turns[turn] ?? { from: 0, to: 0 }
-  expect([turn, isWithin(muted, from, to)]).toEqual([turn, true])
-}
-
-function expectSilentWithin(served: Buffer, muted: Recording['muted']): void {
-  expect(served.length).toBe(wav.length)
-  const places = (muted ?? []).map(([from = 0, to = 0]) => [placeOf(from), placeOf(to)] as const)
-  for (const [from, to] of places) expect(served.subarray(from, to).every((byte) => byte === 0)).toBe(true)
-  let at = 0
-  for (const [from, to] of [...places, [wav.length, 0] as const]) {
-    expect(served.subarray(at, from - 4).equals(wav.subarray(at, from - 4))).toBe(true)
-    at = to + 4
-  }
-}
-
-function placeOf(seconds: number): number {
-  return headerBytes + 4 * Math.round((seconds * bytesPerSecond) / 4)
 }

@@ -7,7 +7,7 @@ import { livekitHistory, livekitSession, requestOf } from './spans.ts'
 export const jobId = 'AJ_1'
 export const apiKey = 'APItest'
 export const apiSecret = 'a-secret-of-livekit'
-const startSeconds = 1_700_000_000
+export const startSeconds = 1_700_000_000
 
 /** A JWT as LiveKit's SDK signs it. */
 export function tokenOf(claims: object = {}, { secret = apiSecret, alg = 'HS256' } = {}): string {
