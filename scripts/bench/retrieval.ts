@@ -7,9 +7,10 @@ import type { Running } from '../processes.ts'
 import { ask } from '../requests.ts'
 import { formatCount, type Row, row } from './figures.ts'
 import { percentile } from './load.ts'
+import { benchFiltered, benchFilteredSpeed } from './retrieval/filtered.ts'
 import { searchByPlainBm25 } from './retrieval/plain-bm25.ts'
 import { areaUnderCurve, formatQuality, mean, type Quality, qualityOf, rankOf } from './retrieval/ranks.ts'
-import { answersOf, type QuestionSet, readQuestionSets, storeSet } from './retrieval/sets.ts'
+import { answersOf, type QuestionSet, readQuestionSets, spread, storeSet } from './retrieval/sets.ts'
 import { type Options, runSuite } from './runner.ts'
 
 /** Long enough that every answer has the requested mode. */
@@ -60,6 +61,8 @@ await runSuite({
     { name: 'model', run: async (options) => benchModel((model) => benchQuality(model, options)) },
     { name: 'coverage', run: (options) => benchCoverage(null, options) },
     { name: 'coverage-model', run: (options) => benchModel((model) => benchCoverage(model, options)) },
+    { name: 'filtered', run: benchFiltered },
+    { name: 'filtered-speed', run: benchFilteredSpeed, isLarge: true },
   ],
 })
 
@@ -162,12 +165,6 @@ async function benchCoverage(model: Embedder | null, { data, start }: Options): 
     }
   }
   return rows
-}
-
-/** At most so many, evenly spread. */
-function spread<Each>(all: readonly Each[], most: number): Each[] {
-  const step = Math.max(1, Math.floor(all.length / most))
-  return all.filter((_, at) => at % step === 0).slice(0, most)
 }
 
 async function measureSet(set: QuestionSet, { name, environment }: Embedder, { start }: Options) {

@@ -104,7 +104,7 @@ function readArguments({ command, cases, defaults }: Suite) {
       all: { type: 'boolean', default: false },
       rounds: { type: 'string', default: String(rounds) },
       calls: { type: 'string', default: String(calls) },
-      chunks: { type: 'string', default: '20000' },
+      chunks: { type: 'string', default: '100000' },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -125,7 +125,7 @@ function readArguments({ command, cases, defaults }: Suite) {
   --data PATH     folder with calls.jsonl, knowledge/ and retrieval/ (default: ../shared/data if it exists, else generated)
   --rounds N      how often a comparison measures each side (default ${rounds})
   --calls N       how many calls the cases have that take any number (default ${calls})
-  --chunks N      the same for chunks (default 20000)
+  --chunks N      the same for chunks (default 100000)
 `)
 }
 

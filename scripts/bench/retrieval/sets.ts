@@ -41,7 +41,7 @@ export function readQuestionSets(data: string | null): QuestionSet[] {
 export async function storeSet(
   { knowledge, indexer }: Services,
   projectId: number,
-  { passages }: QuestionSet,
+  { passages }: Pick<QuestionSet, 'passages'>,
 ): Promise<void> {
   for (const [at, { doc_id: id, title, text }] of passages.entries()) {
     const name = title?.replace(/\s+/g, ' ').trim() || `Article ${at + 1}`
@@ -54,4 +54,10 @@ export async function storeSet(
 /** The ids of the passages that answer a question. */
 export function answersOf({ doc_id, doc_ids = [doc_id] }: QuestionSet['questions'][number]): string[] {
   return doc_ids
+}
+
+/** At most so many, evenly spread. */
+export function spread<Each>(all: readonly Each[], most: number): Each[] {
+  const step = Math.max(1, Math.floor(all.length / most))
+  return all.filter((_, at) => at % step === 0).slice(0, most)
 }

@@ -5,7 +5,7 @@ import { ownWord } from '../../db/word-segments.ts'
 import { KeptPassageWords, type WordedPassage } from './passage-words.ts'
 import { readTerms, type Term } from './query.ts'
 import { rankPassages, type TermCounts } from './rank-passages.ts'
-import { RankedTerms } from './ranked-terms.ts'
+import { bestOf, RankedTerms, type TermStrengths } from './ranked-terms.ts'
 import type { WordForms } from './word-forms.ts'
 import {
   type ChunkSegments,
@@ -32,6 +32,8 @@ const wholeEffort = {
   supplements: true,
 }
 type Effort = typeof wholeEffort
+/** Within a filter, terms may have more rows, as only its share of them counts; at most so many times as many. */
+const wideningMax = 20
 /** Takes a quarter of the time. */
 const hurriedEffort: Effort = {
   rankedTermsMax: 4,
@@ -53,7 +55,7 @@ interface Limits {
   inHurry: boolean
   /** Looks at this many passages even in a hurry. */
   atLeast?: number
-  /** Names and headings cover nothing of the query. */
+  /** Names and headings cover nothing of the query, and terms weigh as much as in a search of the whole project. */
   byTextAlone?: boolean
 }
 
@@ -67,7 +69,8 @@ interface Candidates {
 /**
  * Finds passages by their words. A query's rarest terms choose the passages, as many terms as can be looked up in a
  * bounded time; then all its terms order them. So neither common words nor a large project make a search slow. Which
- * words are common is counted in each project's own chunks, so it works in any language.
+ * words are common is counted in the chunks that are searched, so it works in any language, and within a filter as in a
+ * project of its own.
  */
 export class KeywordSearch {
   readonly #store: StoreOf
@@ -102,47 +105,54 @@ export class KeywordSearch {
   async candidates(
     projectId: number,
     query: string,
-    { labels, inHurry, atLeast = 0 }: Limits,
+    { labels, inHurry, atLeast = 0, byTextAlone = false }: Limits,
   ): Promise<Candidates> {
     const { readForSearch: read } = this.#store(projectId)
     const terms = readTerms(query)
     const segments = await readChunkSegments(read, projectId)
-    const counts = await this.#count(read, projectId, terms, segments)
+    const all = await this.#count(read, projectId, terms, segments)
     const effort = inHurry ? hurriedEffort : wholeEffort
-    const hitLabels =
+    const choice = { counts: all, labels, effort, atLeast }
+    const { matches, counts } =
       labels?.length === 0
-        ? []
-        : await this.#find(projectId, terms, segments, { counts, labels, effort, atLeast })
-    const words = await this.#words.with(read, projectId, hitLabels)
-    return { terms, counts, passages: words.of(hitLabels), forms: words.forms }
+        ? { matches: [], counts: all }
+        : await this.#find(projectId, terms, segments, choice)
+    const words = await this.#words.with(read, projectId, matches)
+    return { terms, counts: byTextAlone ? all : counts, passages: words.of(matches), forms: words.forms }
   }
 
-  /** Labels of the passages to read, those of rare terms first. */
+  /** Labels of the passages to read, those of rare terms first, and the counts within the labels to search. */
   async #find(
     projectId: number,
     terms: readonly Term[],
     segments: ChunkSegments,
-    { counts: { chunksWith }, labels, effort, atLeast }: Choice,
-  ): Promise<number[]> {
+    { counts: all, labels, effort, atLeast }: Choice,
+  ): Promise<{ matches: number[]; counts: TermCounts }> {
     const { readForSearch: read } = this.#store(projectId)
     const limit = Math.max(effort.passagesMax, atLeast)
-    const byRarity = terms
-      .filter((term) => chunksWith(term) > 0)
-      .sort((a, b) => chunksWith(a) - chunksWith(b))
-    const rare = rarestOf(byRarity, chunksWith, effort)
-    const ranges = rare.map((term) => rangeOf(projectId, term))
+    const share = labels ? labels.length / Math.max(1, all.chunks) : 1
+    const sought = rarestOf(byRarity(terms, all), all, widened(effort, share))
+    const ranges = sought.map((term) => rangeOf(projectId, term))
+    const found = await this.#ranked.read(read, projectId, ranges, segments, labels)
+    const strengths = new Map(sought.map((term, at) => [term, found[at]]))
+    const counts = labels ? countsAmong(labels, share, all, strengths) : all
+    const rare = rarestOf(byRarity(sought, counts), counts, effort)
     const matches = new Set(
-      rare.length > 0 ? await this.#ranked.best(read, projectId, ranges, segments, { labels, limit }) : [],
+      bestOf(
+        rare.flatMap((term) => strengths.get(term) ?? []),
+        limit,
+      ),
     )
-    if (matches.size > 0 && !effort.supplements) return [...matches]
+    if (matches.size > 0 && !effort.supplements) return { matches: [...matches], counts }
     const filledMax = Math.max(effort.filledPassagesMax, atLeast)
-    const common = byRarity.slice(rare.length).map((term) => matchOf(projectId, term))
-    for (const match of fillingMatches(common, matches.size > 0 && !labels)) {
+    const common = byRarity(terms, counts).filter((term) => !rare.includes(term))
+    const commonMatches = common.map((term) => matchOf(projectId, term))
+    for (const match of fillingMatches(commonMatches, matches.size > 0 && !labels)) {
       if (matches.size >= limit) break
       const matching = { match, within: labels, limit: filledMax }
       for (const label of await readMatching(read, projectId, segments, matching)) matches.add(label)
     }
-    return [...matches]
+    return { matches: [...matches], counts }
   }
 
   /** Counts may be old. That changes only what a query costs and how much each term weighs. */
@@ -209,18 +219,37 @@ interface Choice {
   atLeast: number
 }
 
+/** The terms that some chunk has, the rarest first. */
+function byRarity(terms: readonly Term[], { chunksWith }: TermCounts): Term[] {
+  return terms.filter((term) => chunksWith(term) > 0).sort((a, b) => chunksWith(a) - chunksWith(b))
+}
+
 /** Returns as many of the rarest terms as a ranked query may have. */
-function rarestOf(
-  byRarity: readonly Term[],
-  chunksWith: TermCounts['chunksWith'],
-  effort: Effort,
-): readonly Term[] {
+function rarestOf(terms: readonly Term[], { chunksWith }: TermCounts, effort: Effort): readonly Term[] {
   let rows = 0
-  const end = byRarity.findIndex((term, at) => {
+  const end = terms.findIndex((term, at) => {
     rows += chunksWith(term)
     return at >= effort.rankedTermsMax || rows > (at === 0 ? effort.rankedAloneRowsMax : effort.rankedRowsMax)
   })
-  return end < 0 ? byRarity : byRarity.slice(0, end)
+  return end < 0 ? terms : terms.slice(0, end)
+}
+
+function widened(effort: Effort, share: number): Effort {
+  const rankedRowsMax = effort.rankedRowsMax / Math.max(share, 1 / wideningMax)
+  return { ...effort, rankedRowsMax, rankedAloneRowsMax: Math.max(rankedRowsMax, effort.rankedAloneRowsMax) }
+}
+
+/** Terms that were not read are taken to be as common within the filter as they are elsewhere. */
+function countsAmong(
+  { length: chunks }: readonly number[],
+  share: number,
+  all: TermCounts,
+  strengths: ReadonlyMap<Term, TermStrengths | undefined>,
+): TermCounts {
+  return {
+    chunks,
+    chunksWith: (term) => strengths.get(term)?.labels.length ?? all.chunksWith(term) * share,
+  }
 }
 
 /** The most specific first: the rarest common terms together, then any of them. */

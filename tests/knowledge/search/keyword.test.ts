@@ -2,15 +2,22 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../../src/db/reader.ts'
 import { KeywordSearch } from '../../../src/knowledge/search/keyword.ts'
-import { readPassages } from '../../../src/knowledge/search/passages.ts'
-import { RankedTerms } from '../../../src/knowledge/search/ranked-terms.ts'
+import { labelsOfItems, readPassages } from '../../../src/knowledge/search/passages.ts'
+import { bestOf, RankedTerms } from '../../../src/knowledge/search/ranked-terms.ts'
 import { readChunkSegments } from '../../../src/knowledge/search/word-queries.ts'
 import fc from '../../support/fast-check.ts'
 import { startService, type TestProject } from '../../support/service.ts'
+import { seededRandom } from '../indexing/index/knowledge.ts'
 
 interface Asked {
   sql: string
   params: unknown[]
+}
+
+interface More {
+  labels?: number[]
+  inHurry?: boolean
+  atLeast?: number
 }
 
 const service = await startService()
@@ -24,14 +31,14 @@ function searching(project: TestProject) {
     readForSearch: recording(service.services.database.readForSearch, asked),
   }
   const keyword = new KeywordSearch({ store: () => store, now: () => clock.ms })
-  const find = async (
-    query: string,
-    more: { labels?: number[]; inHurry?: boolean; atLeast?: number } = {},
-  ) => {
+  const search = (query: string, more: More = {}) => {
     asked.length = 0
     const { labels, inHurry = false, atLeast } = more
     const options = { labels, inHurry, ...(atLeast ? { atLeast } : {}) }
-    const found = (await keyword.search(project.projectId, query, options)).labels
+    return keyword.search(project.projectId, query, options)
+  }
+  const find = async (query: string, more: More = {}) => {
+    const found = (await search(query, more)).labels
     return (await readPassages(store.readForSearch, project.projectId, found)).passages
   }
   const textsIn = ({ params }: Asked) => params.filter((value) => typeof value === 'string')
@@ -47,7 +54,7 @@ function searching(project: TestProject) {
       .filter(({ sql }) => sql.includes('chunk_places'))
       .flatMap((query) => textsIn(query).flatMap((terms): string[][] => JSON.parse(terms)))
       .map(([from = '']) => from.replace(/^\d+x/, ''))
-  return { find, counted, countings, ranked, clock }
+  return { search, find, counted, countings, ranked, clock }
 }
 
 /** The database, noting each prepared query that is run for all its rows. */
@@ -187,11 +194,7 @@ describe('how well chunks rank for a word', () => {
         where own_words match ${words.map((word) => `"w${word}"`).join(' OR ')} order by rank`)
       const terms = words.map((word) => ({ from: `${projectId}xw${word}`, to: `${projectId}xw${word}` }))
       const labels = rows.map(({ label }) => label)
-      const best = (limit: number, within?: number[]) =>
-        ranked.best(read, projectId, terms, segments, { labels: within, limit })
-      expect(await best(40)).toEqual(labels.slice(0, 40))
-      const some = labels.filter((label) => label % 3 === 0)
-      expect(await best(5, [...some, 0])).toEqual(some.slice(0, 5))
+      expect(bestOf(await ranked.read(read, projectId, terms, segments), 40)).toEqual(labels.slice(0, 40))
     }
   })
 })
@@ -235,6 +238,41 @@ describe('a project in which nearly all chunks have the same words', () => {
     }
     expect(await find('the order', { labels: [] })).toEqual([])
     expect(await find('the order', { labels: [Number.MAX_SAFE_INTEGER] })).toEqual([])
+  })
+
+  test('finds within a filter what a project of these items alone finds, in its order, and covers as much', async () => {
+    const own = await service.mintProject()
+    // What is rare here is common in the other items, and the reverse.
+    const rare = ['order', 'shop', 'number', 'way', 'customer']
+    const common = ['counter', 'hall', 'desk', 'visitor', 'queue']
+    const random = seededRandom(7)
+    const ids: string[] = []
+    for (let n = 0; n < 60; n++) {
+      const words = [
+        ...common.filter(() => random() < 0.9),
+        ...rare.filter(() => random() < 0.1),
+        ...Array.from({ length: 12 }, () => `m${Math.floor(random() * 400)}`),
+      ]
+      const text = words.toSorted(() => random() - 0.5).join(' ')
+      ids.push(await add(project, `Part ${n}`, text))
+      await add(own, `Part ${n}`, text)
+    }
+    const { read } = service.services.database
+    const labels = await labelsOfItems(read, project.projectId, ids)
+    const [filtered, alone] = [searching(project), searching(own)]
+    for (const query of [
+      ...rare.flatMap((word, at) => [`${word} ${common[at]}`, `the ${word} of a ${common[4 - at]} m${at}`]),
+      'a shop with the counter for one customer',
+      'order counter hall desk visitor queue',
+    ]) {
+      const texts = (passages: { text: string }[]) => passages.map(({ text }) => text).slice(0, 5)
+      expect({ query, texts: texts(await filtered.find(query, { labels })) }).toEqual({
+        query,
+        texts: texts(await alone.find(query)),
+      })
+      const { coverage } = await filtered.search(query, { labels })
+      expect(coverage).toBeCloseTo((await alone.search(query)).coverage ?? 0, 2)
+    }
   })
 
   test('looks at fewer passages in a hurry, but at as many as are asked for', async () => {

@@ -52,17 +52,20 @@ export class Filling {
   /**
    * The nearest vectors, best first, including those in the queue. Null if the graph cannot find enough.
    * @param nearest compares these vectors one by one
+   * @param among the only labels to return; all by default
    */
   async search(
     query: Float32Array,
     limit: number,
     nearest: (labels: readonly number[]) => Promise<VectorHit[]>,
+    among?: ReadonlySet<number>,
   ): Promise<VectorHit[] | null> {
-    const hits = this.#graph?.search(query, limit) ?? []
+    const hits = this.#graph?.search(query, limit, among) ?? []
     // Many equal vectors may be linked only to each other, with no path to the others.
-    if (hits.length < Math.min(limit, this.#graph?.labels.size ?? 0)) return null
+    if (hits.length < Math.min(limit, (among ?? this.#graph?.labels)?.size ?? 0)) return null
     // Only the newest, since a reconcile may have queued thousands before them.
-    const queued = [...this.#pending.keys()].slice(-comparedMax)
+    const newest = [...this.#pending.keys()].slice(-comparedMax)
+    const queued = among ? newest.filter((label) => among.has(label)) : newest
     if (queued.length === 0) return hits
     const others = await nearest(queued)
     return [...hits, ...others].sort((a, b) => b.similarity - a.similarity).slice(0, limit)

@@ -11,6 +11,8 @@ const efConstruction = 400
 /** Candidates that a search keeps: hnswlib's `ef`. */
 const effort = 600
 const levelSeed = 100
+/** Neighbours that a search among some labels asks for at most, for each of these. */
+const reachPerLabelMax = 2
 const capacityMin = 16
 /** What a vector takes besides its numbers: its links, label and places in tables. */
 const bytesBesideNumbers = 300
@@ -84,17 +86,24 @@ export class Graph {
     if (this.#live.delete(label)) this.#dead.add(label)
   }
 
-  /** The nearest vectors, best first. Fewer than `limit` if no path through the graph leads to more. */
-  search(query: Float32Array, limit: number): VectorHit[] {
-    const hitsMax = Math.min(limit, this.#live.size)
+  /**
+   * The nearest vectors, best first. Fewer than `limit` if no path through the graph leads to more, or if so many others
+   * are nearer than those of `among` that comparing each of these takes less time.
+   * @param among the only labels to return
+   */
+  search(query: Float32Array, limit: number, among: ReadonlySet<number> = this.#live): VectorHit[] {
+    const hitsMax = Math.min(limit, among.size)
     if (hitsMax === 0) return []
     const count = this.#index.getCurrentCount()
+    const reachMax = among === this.#live ? count : Math.min(count, among.size * reachPerLabelMax)
     this.#index.setEf(effort)
-    let reach = this.#dead.size === 0 ? hitsMax : Math.min(count, Math.max(effort, hitsMax * 2))
+    // hnswlib's own filter would call JavaScript for every vector that it visits.
+    const widened = Math.max(effort, Math.ceil((hitsMax * 2 * count) / among.size))
+    let reach = among.size === count ? hitsMax : Math.min(reachMax, widened)
     for (;;) {
-      const hits = this.#liveHits(query, reach).slice(0, hitsMax)
-      if (hits.length === hitsMax || reach >= count) return hits
-      reach = Math.min(count, reach * 2)
+      const hits = this.#hitsAmong(among, query, reach).slice(0, hitsMax)
+      if (hits.length === hitsMax || reach >= reachMax) return hits
+      reach = Math.min(reachMax, reach * 2)
     }
   }
 
@@ -110,10 +119,10 @@ export class Graph {
     this.#dead.clear()
   }
 
-  #liveHits(query: Float32Array, reach: number): VectorHit[] {
+  #hitsAmong(among: ReadonlySet<number>, query: Float32Array, reach: number): VectorHit[] {
     const { neighbors, distances } = this.#index.searchKnn(query, reach)
     return neighbors.flatMap((label, rank) =>
-      this.#live.has(label) ? [{ label, similarity: 1 - (distances[rank] ?? 1) }] : [],
+      this.#live.has(label) && among.has(label) ? [{ label, similarity: 1 - (distances[rank] ?? 1) }] : [],
     )
   }
 }

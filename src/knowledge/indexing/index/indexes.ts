@@ -5,7 +5,7 @@ import type { Reader } from '../../../db/reader.ts'
 import { Background } from '../../../threads/background.ts'
 import type { Hnswlib, LoadedAddon } from './addon.ts'
 import { IndexFiles } from './files.ts'
-import { type IndexLog, type IndexState, ProjectIndex } from './project-index.ts'
+import { type IndexLog, type IndexState, ProjectIndex, type VectorSearch } from './project-index.ts'
 import { type VectorHit, VectorRows } from './rows.ts'
 import { type IndexReport, verifyFile } from './verification.ts'
 
@@ -19,6 +19,8 @@ const limitsDefault = {
   /** After this long without a use, an index is freed. */
   idleMs: 600_000,
   memoryBytesMax: totalmem() * memoryShareMax,
+  /** Of so many labels, each is compared, which takes up to 20 ms; beyond, the graph is searched for them. */
+  comparedLabelsMax: 5_000,
   now: () => performance.now(),
 }
 
@@ -37,13 +39,6 @@ export interface IndexWorkerData {
 }
 
 type IndexesOptions = IndexWorkerData & Partial<typeof limitsDefault>
-
-export interface VectorSearch {
-  /** The only ones to compare, exactly; all of the project by default. */
-  labels?: readonly number[] | undefined
-  /** A change of the project: the vectors that it brought are among those that are searched. */
-  replacedSeq?: number | undefined
-}
 
 /**
  * An HNSW graph per project over the vectors in the rows, in memory only while it is searched or changed. Small projects
@@ -122,11 +117,13 @@ export class Indexes {
     projectId: number,
     query: Float32Array,
     limit: number,
-    { labels, ...options }: VectorSearch = {},
+    options: VectorSearch = {},
   ): Promise<VectorHit[]> {
     const count = Math.min(limit, hitsMax)
-    // Not filtered by hnswlib, which would call JavaScript for every vector it visits. Reading a row takes 1.4 us.
-    const isCompared = labels || !(await this.#needsGraph(projectId))
+    const { labels } = options
+    const isCompared = labels
+      ? labels.length <= this.#limits.comparedLabelsMax
+      : !(await this.#needsGraph(projectId))
     const project = isCompared ? null : this.#open(projectId)
     return project
       ? project.search(query, count, options)

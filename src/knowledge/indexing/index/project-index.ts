@@ -27,6 +27,13 @@ export interface IndexState {
   fileBytes: number
 }
 
+export interface VectorSearch {
+  /** The only ones to find; all of the project by default. */
+  labels?: readonly number[] | undefined
+  /** A change of the project: the vectors that it brought are among those that are searched. */
+  replacedSeq?: number | undefined
+}
+
 interface ProjectIndexOptions extends LoadOptions {
   savesFiles(): boolean
   log: IndexLog
@@ -151,10 +158,10 @@ export class ProjectIndex {
   async search(
     query: Float32Array,
     limit: number,
-    { replacedSeq = 0 }: { replacedSeq?: number | undefined } = {},
+    { labels, replacedSeq = 0 }: VectorSearch = {},
   ): Promise<VectorHit[]> {
     return this.#during(async () => {
-      const exact = (only?: readonly number[]) => this.#options.rows.nearest(this.id, query, limit, only)
+      const exact = (only = labels) => this.#options.rows.nearest(this.id, query, limit, only)
       await this.#open()
       if (this.#stage === 'filling' && this.#current.isSearchable) this.#stage = 'whole'
       if (!this.isWhole) return exact()
@@ -162,7 +169,7 @@ export class ProjectIndex {
         await this.#followRows()
         this.#replacedSeq = replacedSeq
       }
-      return (await this.#current.search(query, limit, exact)) ?? exact()
+      return (await this.#current.search(query, limit, exact, labels && new Set(labels))) ?? exact()
     })
   }
 

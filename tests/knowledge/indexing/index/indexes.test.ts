@@ -1,7 +1,11 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { openReader } from '../../../../src/db/reader.ts'
-import { type LoadedAddon, loadAddon } from '../../../../src/knowledge/indexing/index/addon.ts'
+import {
+  type HierarchicalNSW,
+  type LoadedAddon,
+  loadAddon,
+} from '../../../../src/knowledge/indexing/index/addon.ts'
 import { Indexes } from '../../../../src/knowledge/indexing/index/indexes.ts'
 import { until } from '../../../support/until.ts'
 import {
@@ -164,15 +168,42 @@ test('searches that meet while an index is loaded share the load', async () => {
   await indexes.close()
 })
 
+test('of many labels, the graph finds the nearest, unless they are so far that comparing each is quicker', async () => {
+  const [project, other] = [await knowledge.addProject(), await knowledge.addProject()]
+  await other.insertRandom(5)
+  await project.insertRandom(1_200)
+  const among = project.labels.filter((label) => label % 3 === 0)
+  // The farthest ones, before which the graph finds all others.
+  const far = project.nearest(query, 1_200).slice(-150)
+  const { indexes, searches } = open({ comparedLabelsMax: 100 })
+  await indexes.reconcile(project.id)
+  for (const [labels, searchesBefore] of [
+    [among, 0],
+    [far, 1],
+    [among.slice(0, 90), 2],
+  ] as const) {
+    expect(searches()).toBe(searchesBefore)
+    const hits = await indexes.search(project.id, query, 10, { labels: [...labels, ...other.labels] })
+    expect(labelsOf(hits)).toEqual(project.nearest(query, 10, [...labels]))
+  }
+  // Few labels are compared one by one without the graph.
+  expect(searches()).toBe(2)
+  await indexes.close()
+})
+
 /** Indexes on this thread, with the test's clock. `loads` counts the files that hnswlib has read. */
 function open(options: Partial<ConstructorParameters<typeof Indexes>[2]> = {}) {
-  let loads = 0
+  let [loads, searches] = [0, 0]
   const { hnswlib, reason } = loadAddon()
   if (!hnswlib) throw new Error(reason)
   class CountedGraph extends hnswlib.HierarchicalNSW {
     override readIndex(file: string) {
       loads++
       return super.readIndex(file)
+    }
+    override searchKnn(...args: Parameters<HierarchicalNSW['searchKnn']>) {
+      searches++
+      return super.searchKnn(...args)
     }
   }
   const addon: LoadedAddon = { hnswlib: { ...hnswlib, HierarchicalNSW: CountedGraph }, reason: null }
@@ -183,7 +214,7 @@ function open(options: Partial<ConstructorParameters<typeof Indexes>[2]> = {}) {
     { readsAt, folder: knowledge.indexFolder, space, savesFiles: true, idleMs, now: () => now, ...options },
     () => undefined,
   )
-  return { indexes, loads: () => loads }
+  return { indexes, loads: () => loads, searches: () => searches }
 }
 
 async function loaded(indexes: Indexes): Promise<number[]> {
