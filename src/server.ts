@@ -10,7 +10,6 @@ import { alertRoutes } from './alerts/routes.ts'
 import { AlertMessage } from './alerts/schemas.ts'
 import { analysisRoutes } from './analysis/routes.ts'
 import { compareTool } from './calls/figures/comparing/mcp-tool.ts'
-import { compareRoutes } from './calls/figures/comparing/routes.ts'
 import { figureTool } from './calls/figures/mcp-tool.ts'
 import { figureRoutes } from './calls/figures/routes.ts'
 import { callTools } from './calls/mcp-tools.ts'
@@ -175,8 +174,7 @@ export function createServer(
       }),
     )
     .use(callRoutes(http, { ...services, callAnswers }))
-    .use(figureRoutes(services.figures))
-    .use(compareRoutes(services.comparing))
+    .use(figureRoutes(services))
     .use(recordingRoutes(http, services))
     .use(knowledgeRoutes(http, services))
     .use(questionRoutes(services))

@@ -61,7 +61,7 @@ export class Comparing {
       : this.#groupsOfValues(projectId, groups))
     // All intervals of the first figure hold together, and so do all those of the others.
     const [ofFirst, ofOthers] = [1, figures.length - 1].map(
-      (each) => 1 - (1 - confidence) / (others.length * each),
+      (each) => 1 - (1 - confidence) / (Math.max(1, others.length) * each),
     )
     const measured = figures.map((figure, at) => ({
       figure,
