@@ -9,6 +9,7 @@ import { vapiProtocol, vapiRoutes, vapiSecuritySchemes } from './agents/vapi-rou
 import { alertRoutes } from './alerts/routes.ts'
 import { AlertMessage } from './alerts/schemas.ts'
 import { analysisRoutes } from './analysis/routes.ts'
+import { compareTool } from './calls/figures/comparing/mcp-tool.ts'
 import { figureTool } from './calls/figures/mcp-tool.ts'
 import { figureRoutes } from './calls/figures/routes.ts'
 import { callTools } from './calls/mcp-tools.ts'
@@ -127,6 +128,7 @@ export function createServer(
         ...knowledgeTools(services.knowledge, services.recordedSearch),
         ...callTools(services.calls),
         figureTool(services.figures),
+        compareTool(services.comparing),
       ]),
     )
     .use(ingestLinesRoutes(http, services.requestIngest))
@@ -172,7 +174,7 @@ export function createServer(
       }),
     )
     .use(callRoutes(http, { ...services, callAnswers }))
-    .use(figureRoutes(services.figures))
+    .use(figureRoutes(services))
     .use(recordingRoutes(http, services))
     .use(knowledgeRoutes(http, services))
     .use(questionRoutes(services))

@@ -1,5 +1,6 @@
 import { afterWrites } from './after-writes.ts'
 import { benchAnalyses } from './analyses.ts'
+import { benchComparing, benchComparingCost } from './comparing.ts'
 import { benchConsole } from './console.ts'
 import { benchHistory } from './history.ts'
 import { benchQuestions, questions } from './questions.ts'
@@ -20,6 +21,8 @@ await runSuite({
     { name: 'analyses', run: benchAnalyses },
     { name: 'webhooks', run: benchWebhooks },
     { name: 'redaction', run: benchRedaction },
+    { name: 'comparing', run: benchComparing, isLarge: true },
+    { name: 'comparing-cost', run: benchComparingCost, isLarge: true },
     { name: 'history', run: benchHistory, isLarge: true },
     ...Object.entries(questions).map(([name, asked]) => ({
       name,

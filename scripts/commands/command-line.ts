@@ -3,6 +3,7 @@ import { version } from '../../src/version.ts'
 import { addAlertCommands } from './alert.ts'
 import { addBackupCommands } from './backup.ts'
 import { addCallsCommands } from './calls.ts'
+import { addCompareCommand } from './compare.ts'
 import { addDemoCommand } from './demo.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addEraseCommand } from './erase.ts'
@@ -51,6 +52,7 @@ export function commandLine(shell: Shell): Command {
   addKeyCommands(program, shell)
   addSourceCommands(program, shell)
   addCallsCommands(program, shell)
+  addCompareCommand(program, shell)
   addEraseCommand(program, shell)
   addHoldCommands(program, shell)
   addRecordingCommands(program, shell)

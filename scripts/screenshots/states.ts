@@ -108,6 +108,8 @@ const overview: ConsoleState[] = [
   state('chart-of-days', 'overview/chart?of=latencyMs&show=p95&by=day&date=last-30-days'),
   state('chart-stacked', 'overview/chart?by=agentId,evaluation&date=last-30-days'),
   state('chart-heat', 'overview/chart?by=weekday,hourOfDay&date=last-90-days'),
+  state('compare', 'overview/compare'),
+  state('compare-groups', 'overview/compare?by=filters&a=source%3Dvapi&b=source%3Dretell'),
   repeat('overview-period', 'overview', click(/Custom/)),
   state('overview-day', 'overview?date=yesterday'),
   state('overview-arrange', 'overview', click(/Arrange/)),

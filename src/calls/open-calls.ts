@@ -3,6 +3,7 @@ import type { Price } from '../db/schema.ts'
 import type { Erasure } from '../erasure/erasure.ts'
 import { Calls } from './calls.ts'
 import { Costs } from './costs/costs.ts'
+import { Comparing } from './figures/comparing/comparing.ts'
 import { Figures } from './figures/figures.ts'
 import { Passes } from './figures/passes.ts'
 import { WindowFigures } from './figures/window-figures.ts'
@@ -58,6 +59,7 @@ export function openCalls(core: Core, { erasure, prices }: CallsParts) {
     reviews,
     callSets,
     figures,
+    comparing: new Comparing(core, { figures }),
     windowFigures,
     costs: new Costs(core, { ingest, prices }),
     silence: new Silence(core, { ingest }),

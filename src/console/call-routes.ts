@@ -2,6 +2,7 @@ import type { Members } from '../access/people/members.ts'
 import type { ReadingNotes } from '../audit/reading.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { JsonBytes } from '../calls/document.ts'
+import type { Comparing } from '../calls/figures/comparing/comparing.ts'
 import type { Figures } from '../calls/figures/figures.ts'
 import type { Callers } from '../calls/keeping/callers.ts'
 import type { CallNumbers } from '../calls/keeping/shown-numbers.ts'
@@ -32,18 +33,20 @@ export interface CallParts {
   erasureRequests: ErasureRequests
   fetchQueue: FetchQueue
   figures: Figures
+  comparing: Pick<Comparing, 'read'>
   knowledge: Knowledge
   buffers: ResponseBuffers
   reading: ReadingNotes
 }
 
-/** /console/api/projects/:project/calls, /metrics and /overview. */
+/** /console/api/projects/:project/calls, /metrics, /compare and /overview. */
 export function callRoutes({
   calls,
   callers,
   reviews,
   fetchQueue,
   figures,
+  comparing,
   knowledge,
   buffers,
   reading,
@@ -112,6 +115,7 @@ export function callRoutes({
       .get('/metrics', ({ member, request }) =>
         figures.readBox(member.projectId, readParameters(request.url)),
       )
+      .get('/compare', ({ member, request }) => comparing.read(member.projectId, readParameters(request.url)))
       .get('/overview/knowledge', ({ member }) => knowledge.figures(member.projectId))
   )
 }

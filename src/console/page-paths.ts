@@ -10,6 +10,7 @@ export const pagePaths = [
   '/p/$project',
   '/p/$project/overview',
   '/p/$project/overview/chart',
+  '/p/$project/overview/compare',
   '/p/$project/calls',
   '/p/$project/calls/$call',
   '/p/$project/callers/$caller',

@@ -10,6 +10,7 @@ export const guidePages = [
   'files',
   'finding',
   'metrics',
+  'comparing',
   'knowledge',
   'changes',
   'clients',

@@ -19,6 +19,7 @@ const sharedParts = [
   'callers',
   'calls',
   'changes',
+  'compare',
   'exports',
   'knowledge',
   'metrics',

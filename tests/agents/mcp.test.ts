@@ -89,6 +89,7 @@ describe('a client of the protocol', () => {
       'list_calls',
       'get_call',
       'get_metrics',
+      'compare_calls',
     ])
     for (const tool of tools) {
       expect(tool.title).toBeString()

@@ -65,7 +65,7 @@ describe('list_calls', () => {
   })
 
   test('explains what is wrong, so that the model can try again', async () => {
-    for (const name of ['list_calls', 'get_metrics']) {
+    for (const name of ['list_calls', 'get_metrics', 'compare_calls']) {
       const { isError, texts } = await callTool(name, { filters: { from: 'x' } })
       expect([isError, texts[0]]).toEqual([true, expect.stringContaining('filters.from must be')])
     }
@@ -90,6 +90,11 @@ describe('an argument that a tool does not have', () => {
     ],
     ['get_metrics', { from: '2026-01-01' }, 'from is not known; the nearest name is filters.from'],
     ['get_metrics', { filters: { by: 'day' } }, 'filters.by is not known; the nearest name is by'],
+    [
+      'compare_calls',
+      { b: { agentVersoin: 'x' } },
+      'b.agentVersoin is not known; the nearest name is b.agentVersion',
+    ],
     ['get_call', { id: 'c2', maxTurn: 3 }, 'maxTurn is not known; the nearest name is maxTurns'],
     ['search_knowledge', { query: 'x', item_ids: [] }, 'item_ids is not known; the nearest name is itemIds'],
     [
@@ -105,6 +110,22 @@ describe('an argument that a tool does not have', () => {
     expect([answer, isError]).toEqual([undefined, true])
     expect(texts[0]).toStartWith(`Invalid arguments: ${sentence}`)
   })
+})
+
+test('compare_calls answers what the API does, and as lines for the model', async () => {
+  const { answer, texts } = await callTool('compare_calls', {
+    a: { from: '2026-01-01', to: '2026-01-03' },
+    b: { from: '2026-01-03' },
+    filters: { 'analysis.intent': ['refund', 'a,b'] },
+    of: ['success', 'analysis.x,y.avg'],
+  })
+  const query =
+    'a.from=2026-01-01&a.to=2026-01-03&b.from=2026-01-03&analysis.intent=refund&analysis.intent=a%5C,b'
+  const path = `/v1/compare?${query}&of=success,analysis.x%5C,y.avg`
+  expect(answer).toEqual(await (await project.fetch(path)).json())
+  expect(texts).toEqual([
+    'b: 3 calls, a: 2 calls.\n- success: 1 → 0.6666666666666666, not_sure (few)\n- analysis.x,y.avg: null → null, not_sure (few)',
+  ])
 })
 
 describe('what is large', () => {

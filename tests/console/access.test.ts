@@ -124,6 +124,7 @@ const levels: Record<string, Level> = {
   'POST /projects/:project/alerts/:id/pause': 'change',
   'POST /projects/:project/alerts/:id/test': 'change',
   'GET /projects/:project/metrics': 'see',
+  'GET /projects/:project/compare': 'see',
   'GET /projects/:project/overview/knowledge': 'see',
   'GET /projects/:project/knowledge': 'see',
   'POST /projects/:project/knowledge': 'change',

@@ -358,3 +358,52 @@ describe('charts of metrics, in a browser', () => {
     },
   )
 })
+
+test('versions are compared in words and by a bar, each value leads to its calls, and what it cannot say stands there', async () => {
+  const project = await set.mintProject()
+  const made = (version: string, daysAgo: number, successes: number) =>
+    Array.from({ length: 60 }, (_, n) => ({
+      id: `${version}-${n}`,
+      createdAt: new Date(Date.now() - daysAgo * dayMs - n * 1_000).toISOString(),
+      status: 'completed' as const,
+      evaluation: n < successes ? 'success' : 'fail',
+      details: {
+        agent: { id: 'desk', name: null, version },
+        latencyMs: 800 + n,
+        costUsd: n < 20 ? 0.1 : null,
+      },
+    }))
+  await putCalls(service.services, project.projectId, [...made('v9', 12, 48), ...made('v10', 0, 24)])
+  const { page } = await tabs.show(`/p/${project.id}/overview`, { person: set.owner })
+  await page.getByRole('link', { name: 'Compare' }).click()
+  await page.getByRole('heading', { name: 'v10 against v9' }).waitFor()
+  const row = (name: string) => page.getByRole('listitem').filter({ hasText: name })
+  expect(await row('Success share').textContent()).toMatch(
+    /80%v10: 40%−40 points \(−5\d(\.\d)? to −2\d.*Worse/,
+  )
+  expect(await row('Median latency').textContent()).toMatch(/829 ms0 ms \(−.+Not sure yet/)
+  expect(await row('Average cost').textContent()).toMatch(/20 of 60 calls.+Not sure yet too few calls/)
+  const text = await page.getByRole('main').textContent()
+  expect(text).toContain('what else changed then is in these differences, too.')
+  expect(text).toContain('Many calls of v10 are of the last hour.')
+  expect(text).toContain(
+    'The first figure is wrong in 1 of 20 comparisons of equals, the others together in 1 of 20.',
+  )
+  await row('Success share').getByRole('link', { name: 'v10: 40%' }).click()
+  await page.waitForURL(/agentVersion=v10/)
+  await page.getByText('60 calls').first().waitFor()
+  const address = new URL(page.url()).searchParams
+  expect([address.get('agentId'), address.get('status')]).toEqual(['desk', 'completed'])
+
+  await page.goBack()
+  await page.getByText('Two groups of calls').click()
+  await page.getByText('Choose a filter for A and one for B').waitFor()
+  const { page: groups } = await tabs.show(
+    `/p/${project.id}/overview/compare?by=filters&a=agentVersion%3Dv10&b=agentVersion%3Dv9&of=success`,
+    { person: set.owner },
+  )
+  await groups.getByRole('heading', { name: 'B against A' }).waitFor()
+  expect(await groups.getByRole('listitem').filter({ hasText: 'Success share' }).textContent()).toContain(
+    'Better',
+  )
+})

@@ -95,6 +95,7 @@ const expectedStatuses: Record<string, string> = {
   'GET /recordings/{id}': '200 206 304 400 404 416 429 500',
   'GET /v1/changes': `200 ${keyed}`,
   'GET /v1/metrics': `200 431 ${keyed}`,
+  'GET /v1/compare': `200 431 ${keyed}`,
   'GET /v1/knowledge': `200 304 ${keyed}`,
   'POST /v1/knowledge': `201 409 410 413 415 422 507 ${keyed}`,
   'POST /v1/knowledge/files': `201 409 410 413 415 422 507 ${keyed}`,

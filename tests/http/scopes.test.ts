@@ -154,16 +154,40 @@ describe('the tools of /mcp', () => {
     ['search', ['search_knowledge']],
     [
       'read',
-      ['search_knowledge', 'list_knowledge', 'get_knowledge', 'list_calls', 'get_call', 'get_metrics'],
+      [
+        'search_knowledge',
+        'list_knowledge',
+        'get_knowledge',
+        'list_calls',
+        'get_call',
+        'get_metrics',
+        'compare_calls',
+      ],
     ],
     [
       'full',
-      ['search_knowledge', 'list_knowledge', 'get_knowledge', 'list_calls', 'get_call', 'get_metrics'],
+      [
+        'search_knowledge',
+        'list_knowledge',
+        'get_knowledge',
+        'list_calls',
+        'get_call',
+        'get_metrics',
+        'compare_calls',
+      ],
     ],
     ['knowledge', ['search_knowledge']],
     [
       'manage',
-      ['search_knowledge', 'list_knowledge', 'get_knowledge', 'list_calls', 'get_call', 'get_metrics'],
+      [
+        'search_knowledge',
+        'list_knowledge',
+        'get_knowledge',
+        'list_calls',
+        'get_call',
+        'get_metrics',
+        'compare_calls',
+      ],
     ],
   ] as const)('a key of the scope %s has %p', async (scope, names) => {
     const { result } = await rpc(keys[scope], 'tools/list')

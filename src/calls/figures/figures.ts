@@ -88,6 +88,19 @@ export class Figures {
     return await this.#parts.passes.ask(scan, { from: scan.from, to: scan.to, ...question }, options)
   }
 
+  /** Asks several questions about the calls of a search, which one pass answers. */
+  async askAll(
+    projectId: number,
+    search: CallSearch,
+    questions: readonly AskedQuestion[],
+  ): Promise<Answer[]> {
+    const scan = await new FoundPages(this.#parts.store(projectId).readInBackground, projectId, search).scan()
+    const { from, to } = scan
+    return await Promise.all(
+      questions.map((question) => this.#parts.passes.ask(scan, { from, to, ...question })),
+    )
+  }
+
   async #readOf(projectId: number, request: FiguresRequest, ask: Ask): Promise<FiguresOfCalls> {
     const { of, show, by, measure, search } = request
     const zone = request.zone ?? (await this.#parts.settingsOf(projectId)).timeZone ?? 'UTC'

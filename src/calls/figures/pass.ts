@@ -1,6 +1,8 @@
 import { type ReadRows, type Scan, slicesOf } from '../finding/scan.ts'
 import { type CallsInPeriod, Columns, type ReadColumn } from './columns.ts'
+import { quantileLimits } from './comparing/intervals.ts'
 import { type Key, keyOf } from './keys.ts'
+import { Moments } from './moments.ts'
 import { Percentiles } from './percentiles.ts'
 import type { Answer, Group, Measured, Question } from './question.ts'
 
@@ -59,10 +61,10 @@ class Tally {
   readonly #groupOfPair: number[][] = []
   readonly #pairs: [number, number][] = []
   readonly #percentiles: Percentiles | null
+  readonly #moments: Moments | null
   #calls = new Float64Array(64)
   #numbers = new Float64Array(64)
   #sums = new Float64Array(64)
-  #squares = new Float64Array(64)
   #least = new Float64Array(64).fill(Number.POSITIVE_INFINITY)
   #most = new Float64Array(64).fill(Number.NEGATIVE_INFINITY)
   #newest = new Float64Array(64)
@@ -73,7 +75,7 @@ class Tally {
   #count = 0
 
   constructor(question: Question, columns: Columns) {
-    const { of, by, percents, wantsNewest, listedAt } = question
+    const { of, by, percents, wantsNewest, listedAt, limitsZ } = question
     this.#question = question
     this.#createdAt = columns.whole('calls.created_at')
     this.#period = columns.period(question)
@@ -82,6 +84,7 @@ class Tally {
     this.#listedAt = listedAt === undefined ? null : columns.whole(listedAt)
     this.#keys = by.map((each) => keyOf(each, columns))
     this.#percentiles = percents.length > 0 ? new Percentiles() : null
+    this.#moments = limitsZ === undefined ? null : new Moments()
   }
 
   add(calls: number): void {
@@ -97,24 +100,18 @@ class Tally {
     if (this.#seq) this.#noteNewest(this.#seq.values)
     const values = this.#number?.values
     if (!values) return
-    const [numbers, sums, squares, least, most] = [
-      this.#numbers,
-      this.#sums,
-      this.#squares,
-      this.#least,
-      this.#most,
-    ]
+    const [numbers, sums, least, most] = [this.#numbers, this.#sums, this.#least, this.#most]
     for (let at = 0; at < count; at++) {
       const number = values[found[at] as number] as number
       if (Number.isNaN(number)) continue
       const group = groups[at] as number
       numbers[group] = (numbers[group] as number) + 1
       sums[group] = (sums[group] as number) + number
-      squares[group] = (squares[group] as number) + number * number
       if (number < (least[group] as number)) least[group] = number
       if (number > (most[group] as number)) most[group] = number
     }
     this.#percentiles?.add(values, found, groups, count)
+    this.#moments?.add(values, found, groups, count)
   }
 
   #list({ values: times }: ReadColumn): void {
@@ -190,7 +187,7 @@ class Tally {
   }
 
   async answer(nextTurn: () => Promise<unknown>): Promise<Answer> {
-    const { percents } = this.#question
+    const { percents, limitsZ } = this.#question
     const groups: Group[] = []
     const ranked = await this.#percentiles?.sorted(nextTurn)
     for (let group = 0; group < this.#calls.length; group++) {
@@ -201,11 +198,18 @@ class Tally {
         calls,
         numbers: this.#numbers[group] as number,
         sum: this.#sums[group] as number,
-        squares: this.#squares[group] as number,
         least: this.#least[group] as number,
         most: this.#most[group] as number,
         percentiles: percents.map((percent) => ranked?.at(group, percent) ?? Number.NaN),
         newest: this.#newest[group] as number,
+        ...(limitsZ !== undefined && {
+          moments: this.#moments?.of(group),
+          limits: percents.map((percent) =>
+            quantileLimits(percent / 100, ranked?.countOf(group) ?? 0, limitsZ, (place) =>
+              ranked?.numberAt(group, place),
+            ),
+          ),
+        }),
       })
     }
     const { total, first, last } = this.#period
@@ -250,7 +254,6 @@ class Tally {
     this.#calls = grown(this.#calls)
     this.#numbers = grown(this.#numbers)
     this.#sums = grown(this.#sums)
-    this.#squares = grown(this.#squares)
     this.#least = grown(this.#least, Number.POSITIVE_INFINITY)
     this.#most = grown(this.#most, Number.NEGATIVE_INFINITY)
     this.#newest = grown(this.#newest)

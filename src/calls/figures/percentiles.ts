@@ -81,11 +81,17 @@ class SortedGroups {
 
   /** The least number of a group that so many percent of its numbers do not exceed; undefined without numbers. */
   at(group: number, percent: number): number | undefined {
+    return this.numberAt(group, Math.ceil((percent * this.countOf(group)) / 100) - 1)
+  }
+
+  countOf(group: number): number {
+    return (this.#parts.get(group) ?? []).reduce((sum, { length }) => sum + length, 0)
+  }
+
+  /** The number at a place of all that are sorted, from 0; undefined beyond them. */
+  numberAt(group: number, place: number): number | undefined {
     const parts = this.#parts.get(group)
-    if (!parts) return undefined
-    const count = parts.reduce((sum, { length }) => sum + length, 0)
-    const place = Math.ceil((percent * count) / 100) - 1
-    return smallest(parts, place)
+    return parts && smallest(parts, place)
   }
 }
 

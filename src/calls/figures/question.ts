@@ -1,3 +1,5 @@
+import type { Interval } from './comparing/intervals.ts'
+import type { MomentsOfGroup } from './moments.ts'
 import type { TimeUnit } from './time-groups.ts'
 
 /** By what calls are grouped. */
@@ -28,6 +30,8 @@ export interface Question {
   by: readonly Grouping[]
   /** By nearest rank. */
   percents: readonly number[]
+  /** With it, moments are wanted, and between which numbers each percentile is: so many standard errors to each side. */
+  limitsZ?: number
   /** Whether the newest call of each group is wanted, by its row number. */
   wantsNewest?: boolean
   /** A column of times: with it, the time and the number of each call are wanted as well. */
@@ -41,12 +45,14 @@ export interface Group {
   /** How many of them have a number, and what these come to. */
   numbers: number
   sum: number
-  squares: number
   least: number
   most: number
   /** In the order of the question. */
   percentiles: number[]
   newest: number
+  moments?: MomentsOfGroup
+  /** One for each percentile. */
+  limits?: Interval[]
 }
 
 export interface Answer {

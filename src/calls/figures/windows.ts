@@ -39,7 +39,6 @@ function groupOf(calls: number, sorted: Float64Array, percents: readonly number[
     calls,
     numbers: sorted.length,
     sum: sorted.reduce((sum, number) => sum + number, 0),
-    squares: Number.NaN,
     least: sorted[0] ?? Number.POSITIVE_INFINITY,
     most: sorted.at(-1) ?? Number.NEGATIVE_INFINITY,
     percentiles: percents.map(

@@ -19,6 +19,7 @@ import { analysisSearch } from './views/analysis/analysis-search.ts'
 import { callsQuery, requestCall } from './views/calls/call-queries.ts'
 import { readFilters, readOpenTab } from './views/calls/chosen-filters.ts'
 import { chartSearch } from './views/charts/chart-search.ts'
+import { compareSearch } from './views/compare/compare-search.ts'
 import { dropDrafts } from './views/knowledge/drafts.ts'
 import { itemSearch, knowledgeSearch, newItemSearch } from './views/knowledge/item-search.ts'
 import { overviewSearch } from './views/overview/overview-search.ts'
@@ -203,6 +204,7 @@ const load = {
   links: () => import('./views/entry/link-views.tsx'),
   overview: () => import('./views/overview/overview-view.tsx'),
   chart: () => import('./views/charts/chart-view.tsx'),
+  compare: () => import('./views/compare/compare-view.tsx'),
   caller: () => import('./views/callers/caller-view.tsx'),
   knowledge: () => import('./views/knowledge/knowledge-view.tsx'),
   item: () => import('./views/knowledge/item-view.tsx'),
@@ -256,6 +258,7 @@ const routeTree = root.addChildren([
     page(project, '/overview', load.overview, 'OverviewView', overviewSearch),
     // Below the overview, whose entry in the navigation is its own.
     page(project, '/overview/chart', load.chart, 'ChartView', chartSearch),
+    page(project, '/overview/compare', load.compare, 'CompareView', compareSearch),
     calls.addChildren([call]),
     // A person, named by an address that does not show their number.
     page(project, '/callers/$caller', load.caller, 'CallerView'),

@@ -32,6 +32,7 @@ describe('every command', () => {
     ['index', 'rebuild'],
     ['backup'],
     ['restore'],
+    ['compare'],
     ['doctor'],
   ]
 

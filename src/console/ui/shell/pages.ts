@@ -53,6 +53,9 @@ export function settingsPagesFor(role: Role) {
 /** Beside the knowledge. */
 export const questionsPage = { to: '/p/$project/questions', label: 'Questions' } as const
 
+/** Below the overview. */
+export const comparePage = { to: '/p/$project/overview/compare', label: 'Compare' } as const
+
 /** The pages in the person's menu. Service is for the console's owner. */
 export const accountPage = { to: '/p/$project/settings/account', label: 'Account' } as const
 export const servicePage = { to: '/p/$project/settings/service', label: 'Service' } as const

@@ -2,6 +2,7 @@ import { UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import {
   type Icon,
   IconArrowRight,
+  IconArrowsLeftRight,
   IconBook,
   IconFolder,
   IconKey,
@@ -30,7 +31,15 @@ import {
   type NamedCommand,
   useFoundCommands,
 } from './found-commands.tsx'
-import { accountPage, pages, questionsPage, servicePage, settingsPage, settingsPagesFor } from './pages.ts'
+import {
+  accountPage,
+  comparePage,
+  pages,
+  questionsPage,
+  servicePage,
+  settingsPage,
+  settingsPagesFor,
+} from './pages.ts'
 import { PaletteField, type PaletteFieldProps } from './palette-field.tsx'
 import { useShellActions } from './shell-actions.ts'
 import { signOut } from './sign-out.ts'
@@ -179,6 +188,7 @@ function usePageCommands(): OwnCommand[] {
   const own = useOwnsConsole() ? [accountPage, servicePage] : [accountPage]
   const all = [
     ...pages.map(({ key, ...page }) => ({ ...page, keys: `G ${key.toUpperCase()}` })),
+    { ...comparePage, icon: IconArrowsLeftRight, words: 'versions better' },
     { ...questionsPage, icon: IconMessageQuestion, words: 'gaps golden' },
     ...settingsPagesFor(role).map(({ to, label }) => ({
       to,

@@ -22,6 +22,7 @@ import { ChoicePill, FormPill, loadPopups, PlainPill } from './pill.tsx'
 const AddFilterMenu = lazy(async () => ({ default: (await loadPopups()).AddFilterMenu }))
 
 interface CallFiltersProps {
+  label?: string
   filters: ChosenFilters
   faults: readonly Fault[]
   /** How the text was read; null while unknown. */
@@ -40,10 +41,11 @@ const none: readonly FilterName[] = []
 /** The search field, a menu of filters, a pill for each that is set, and what of the address cannot be read. */
 export function CallFilters(props: CallFiltersProps) {
   const { filters: all, faults, foundBy, omitted = none, onChange, onClear, children } = props
+  const { label = 'Filter calls' } = props
   const filters = withoutFaults(all, faults)
   const isSet = isFiltered(all)
   return (
-    <search className={classes.filters} aria-label="Filter calls">
+    <search className={classes.filters} aria-label={label}>
       {!omitted.includes('text') && (
         <SearchField
           label="Search words, numbers, IDs"

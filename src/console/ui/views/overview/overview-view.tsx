@@ -1,5 +1,12 @@
 import { Button, Group } from '@mantine/core'
-import { IconArrowLeft, IconArrowRight, IconEyeOff, IconLayoutGrid, IconPlus } from '@tabler/icons-react'
+import {
+  IconArrowLeft,
+  IconArrowRight,
+  IconArrowsLeftRight,
+  IconEyeOff,
+  IconLayoutGrid,
+  IconPlus,
+} from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
@@ -35,7 +42,8 @@ export function OverviewView() {
   const dates = useDates()
   const search = useSearch({ from: '/p/$project/overview' })
   const period = usePeriod(search)
-  const { data: newest } = useQuery(newestCallQuery(useProject().id))
+  const { id: project } = useProject()
+  const { data: newest } = useQuery(newestCallQuery(project))
   // A project without a call has nothing to count.
   if (newest?.data.length === 0) {
     return (
@@ -60,7 +68,19 @@ export function OverviewView() {
             <ZoneNote />
           </>
         }
-        action={<PeriodPicker search={search} />}
+        action={
+          <Group gap="xs">
+            <PageButton
+              to="/p/$project/overview/compare"
+              params={{ project }}
+              variant="default"
+              leftSection={<IconArrowsLeftRight size={14} aria-hidden />}
+            >
+              Compare
+            </PageButton>
+            <PeriodPicker search={search} />
+          </Group>
+        }
       />
       <FirstSteps />
       <div className={classes.grid}>
