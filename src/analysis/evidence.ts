@@ -101,7 +101,10 @@ function asValue(value: unknown, { type, choices = [] }: RubricField): FoundFiel
 }
 
 /** Whether all turns exist, and the quotation has a letter or a number, no half of a character, and occurs in one of them. */
-function supports({ turns, quote }: { turns: number[]; quote: string }, transcript: Transcript): boolean {
+export function supports(
+  { turns, quote }: { turns: number[]; quote: string },
+  transcript: Transcript,
+): boolean {
   const quoted = turns.map((turn) => transcript[turn])
   return (
     quote.isWellFormed() &&

@@ -3,7 +3,7 @@ import { type FormatName, formats } from '../../src/cases/formats/formats.ts'
 import type { Case, Message } from '../../src/cases/schemas.ts'
 import { hostileCases } from './hostile-cases.ts'
 
-// That each framework's own parser takes them was tried by hand with tests/cases/frameworks.ts.
+// Each framework's own parser took them once, by hand: the versions are in src/guide/decisions.md.
 
 const written = (format: FormatName, cases = hostileCases, system?: string) =>
   formats[format].head({ system }) + cases.map((each) => formats[format].of(each, { system })).join('')
