@@ -18,6 +18,7 @@ type IdPrefix =
   | 'acc'
   | 'msg'
   | 'imp'
+  | 'case'
 
 /** A new id such as `kn_0199…`: UUIDv7 (RFC 9562) in hex, so that ids sort by creation time. */
 export function newId(prefix: IdPrefix): string {

@@ -21,6 +21,7 @@ import {
   ingestRoutes,
 } from './calls/routes.ts'
 import { Call } from './calls/schemas.ts'
+import { caseRoutes, consoleCaseRoutes } from './cases/routes.ts'
 import { changeRoutes, consoleChangeRoutes } from './changes/routes.ts'
 import { consoleApi } from './console/api-routes.ts'
 import { pagesRoutes } from './console/pages-routes.ts'
@@ -179,6 +180,7 @@ export function createServer(
     .use(knowledgeRoutes(http, services))
     .use(questionRoutes(services))
     .use(analysisRoutes(services))
+    .use(caseRoutes(http, services))
     .use(alertRoutes(services.alerts))
     .use(manageSourceRoutes(http, services))
     .use(webhookRoutes(services))
@@ -192,6 +194,7 @@ export function createServer(
     .use(ingestRoutes(services.requestIngest, new ResponseBuffers(' Nothing was written.')))
     .use(consoleChangeRoutes(http, openSessions, services))
     .use(consoleExportRoutes(http, openSessions, services))
+    .use(consoleCaseRoutes(http, openSessions, services))
     .use(consoleRecordingRoutes(http, openSessions, services))
     .use(consoleApi({ ...services, buffers, publicUrl }))
     .use(pagesRoutes(consoleFolder))

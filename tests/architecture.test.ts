@@ -19,6 +19,7 @@ const features = [
   'webhooks',
   'alerts',
   'analysis',
+  'cases',
   'privacy',
   'agents',
   'sources',
@@ -328,11 +329,13 @@ describe('who may import whom', () => {
     expect(breaches(others, (target) => target.startsWith('@modelcontextprotocol/'))).toEqual([])
   })
 
-  test('the page imports nothing of the service but types, the rights of roles, the lists of filters and platforms, how values are separated, which scripts have no spaces, what verdicts make of a call and its talk timeline, and nothing that browsers lack; nobody imports the page', () => {
+  test('the page imports nothing of the service but types, the rights of roles, the lists of filters and platforms, how values are separated, which scripts have no spaces, what verdicts make of a call, its talk timeline, its steps, where a case is cut, and nothing that browsers lack; nobody imports the page', () => {
     const shared = [
       'src/calls/filters.ts',
       'src/analysis/evaluation.ts',
+      'src/calls/reading/steps.ts',
       'src/calls/reading/talk-timeline.ts',
+      'src/cases/cut.ts',
       'src/text/unspaced-scripts.ts',
       'src/text/values.ts',
       'src/sources/catalog.ts',

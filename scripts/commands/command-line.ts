@@ -3,6 +3,8 @@ import { version } from '../../src/version.ts'
 import { addAlertCommands } from './alert.ts'
 import { addBackupCommands } from './backup.ts'
 import { addCallsCommands } from './calls.ts'
+import { addCaseCommands } from './case.ts'
+import { addCheckCommand } from './check.ts'
 import { addCompareCommand } from './compare.ts'
 import { addDemoCommand } from './demo.ts'
 import { addDoctorCommand } from './doctor.ts'
@@ -59,6 +61,8 @@ export function commandLine(shell: Shell): Command {
   addRubricCommands(program, shell)
   addPricesCommands(program, shell)
   addAlertCommands(program, shell)
+  addCaseCommands(program, shell)
+  addCheckCommand(program, shell)
   addKnowledgeCommands(program, shell)
   addIndexCommands(program, shell)
   addWebhookCommands(program, shell)

@@ -55,6 +55,11 @@ export class Shell {
     }
   }
 
+  /** A variable of the environment that an option names. */
+  env(name: string): string | undefined {
+    return this.#env[name]
+  }
+
   get isTerminal(): boolean {
     return this.streams.stderr.isTTY === true
   }

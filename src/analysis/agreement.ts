@@ -104,7 +104,7 @@ export class Agreements {
 }
 
 /** Two raters' answers to a question with two answers, counted where both gave one of them. */
-class Comparison {
+export class Comparison {
   readonly #yes: string
   readonly #no: string
   /** How often, by the person's and the model's answer. */

@@ -26,6 +26,12 @@ export interface ChatModelOptions {
 
 export type ChatMessage = { role: 'system' | 'user'; content: string }
 
+/** A body of the chat API without the model. */
+export interface ChatBody {
+  messages: readonly object[]
+  [member: string]: unknown
+}
+
 export type JsonSchema = Record<string, unknown>
 
 export interface ChatRequest {
@@ -66,33 +72,41 @@ export class ChatModel {
     this.#fetch = checkedFetch(options.fetch ?? fetch, options.now ?? Date.now)
   }
 
-  /** Sends one request. @throws ModelUnavailable, also when the signal aborts it; RequestRefused; an earlier abort's reason */
+  /** Sends one request. @throws as `complete` */
   async ask({ messages, schema, tokensMax }: ChatRequest, signal: AbortSignal): Promise<ChatAnswer> {
+    const format = schema && {
+      response_format: {
+        type: 'json_schema' as const,
+        json_schema: { name: 'analysis', strict: true, schema },
+      },
+    }
+    return readAnswer(
+      await this.complete({ messages, temperature: 0, max_tokens: tokensMax, ...format }, signal),
+    )
+  }
+
+  /**
+   * Sends a body as it is, with the name of the model. Returns the answer, which has a message.
+   * @throws ModelUnavailable, also when the signal aborts it; RequestRefused; an earlier abort's reason
+   */
+  async complete(body: ChatBody, signal: AbortSignal): Promise<unknown> {
     if (!this.#hasToken)
       throw new ModelUnavailable('credentials', "Hugging Face's providers need a token that begins with hf_")
     signal.throwIfAborted()
     const timeout = AbortSignal.timeout(this.#timeoutMs)
-    const args = {
-      ...this.#endpoint,
-      model: this.model,
-      messages,
-      temperature: 0,
-      max_tokens: tokensMax,
-      ...(schema && {
-        response_format: {
-          type: 'json_schema' as const,
-          json_schema: { name: 'analysis', strict: true, schema },
-        },
-      }),
-    }
+    // The client sends members as they are.
+    const sent = { ...this.#endpoint, model: this.model, ...body } as Parameters<
+      InferenceClient['chatCompletion']
+    >[0]
     try {
-      const answer = await this.#client.chatCompletion(args, {
+      const answer = await this.#client.chatCompletion(sent, {
         signal: AbortSignal.any([signal, timeout]),
         fetch: this.#fetch,
         // By default the client repeats a request that got 503, at once and for ever.
         retry_on_error: false,
       })
-      return readAnswer(answer)
+      if (valueAt(answer, 'choices', 0, 'message') === undefined) throw noChatAnswer()
+      return answer
     } catch (error) {
       if (signal.aborted) throw new ModelUnavailable('unreachable', 'The request was given up')
       if (timeout.aborted) {
@@ -120,7 +134,6 @@ function noChatAnswer(): ModelUnavailable {
 /** The client does not check what an endpoint answers. */
 function readAnswer(answer: unknown): ChatAnswer {
   const choice = valueAt(answer, 'choices', 0)
-  if (valueAt(choice, 'message') === undefined) throw noChatAnswer()
   // A model that refuses, or only thinks, says nothing.
   const content = valueAt(choice, 'message', 'content')
   const count = (name: string) => {

@@ -155,7 +155,10 @@ function asValue(value: unknown, { type, choices = [] }: RubricField): FoundFiel
 }
 
 /** Whether all turns exist, and the quotation is one and occurs in one of them. */
-function supports({ turns, quote }: { turns: number[]; quote: string }, transcript: Transcript): boolean {
+export function supports(
+  { turns, quote }: { turns: number[]; quote: string },
+  transcript: Transcript,
+): boolean {
   const quoted = turns.map((turn) => transcript[turn])
   return (
     isQuotation(quote) &&

@@ -2,6 +2,7 @@
 export type TargetKind =
   | 'alert'
   | 'call'
+  | 'case'
   | 'erasure'
   | 'hold'
   | 'item'
@@ -78,6 +79,9 @@ export const targetKinds = {
   item_created: 'item',
   item_changed: 'item',
   item_deleted: 'item',
+  case_created: 'case',
+  case_deleted: 'case',
+  cases_exported: null,
   alert_created: 'alert',
   alert_changed: 'alert',
   alert_tested: 'alert',

@@ -4,6 +4,7 @@ import type { RecordHash } from '../db/record-hash.ts'
 import {
   alerts,
   calls,
+  cases,
   erasureRequests,
   holds,
   keys,
@@ -78,6 +79,7 @@ export function rowOfCall(projectId: number, id: string): SQL {
 }
 
 const tables = {
+  case: cases,
   erasure: erasureRequests,
   hold: holds,
   key: keys,

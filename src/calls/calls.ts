@@ -30,8 +30,9 @@ import {
 } from './reading/call-rows.ts'
 import { type CallParts, documentsOf } from './reading/forms.ts'
 import { type CallPage, type ExportOptions, exportCalls, readDocuments, readPage } from './reading/page.ts'
+import { type ToolUse, toolUses } from './reading/steps.ts'
 import type { TextMatcher } from './reading/text-matcher.ts'
-import type { HeardSound } from './schemas.ts'
+import type { Call, CallDetails, HeardSound } from './schemas.ts'
 import { heardIn } from './sound/call-sound.ts'
 import { readSpeechBytes } from './sound/speech-bytes.ts'
 import { ProjectBatches } from './writing/batches.ts'
@@ -267,6 +268,14 @@ export class Calls {
     return readDocument(queries(this.#parts.store(projectId).read).detailsById, { projectId, id }, admit)
   }
 
+  /** What was said in a call, what its tools answered, and what a person noted of it. @throws not_found */
+  async conversation(projectId: number, id: string): Promise<Conversation> {
+    const document = await this.get(projectId, id)
+    const { status, transcript }: Call = JSON.parse(textOf(document))
+    const { timeline, review }: CallDetails = JSON.parse(textOf(await this.details(projectId, id)))
+    return { status, transcript, tools: toolUses(transcript.length, timeline), note: review?.note ?? null }
+  }
+
   /** The same for the console, which begins with the call's phone numbers as people read them. */
   async shownDetails(projectId: number, id: string, admit?: Admit): Promise<StoredDocument> {
     const { document, changeSeq } = await this.details(projectId, id, admit)
@@ -382,6 +391,17 @@ export class Calls {
 interface Deletion {
   id: string
   by: ActedBy | undefined
+}
+
+/** What is said in a call. */
+export interface Conversation extends Pick<Call, 'status' | 'transcript'> {
+  tools: ToolUse[]
+  /** Of its review. */
+  note: string | null
+}
+
+function textOf({ document }: StoredDocument): string {
+  return Buffer.from(document).toString()
 }
 
 interface StoredDocument {

@@ -2,9 +2,11 @@ import { Elysia } from 'elysia'
 import type { openAccess } from '../access/open-access.ts'
 import type { Alerts } from '../alerts/alerts.ts'
 import type { AuditTrail } from '../audit/audit-trail.ts'
+import type { Cases } from '../cases/cases.ts'
 import { alertRoutes } from './alert-routes.ts'
 import { type AnalysisParts, analysisRoutes } from './analysis-routes.ts'
 import { type CallParts, callRoutes, callSetRoutes, viewRoutes } from './call-routes.ts'
+import { caseRoutes } from './case-routes.ts'
 import {
   type KnowledgeParts,
   knowledgeRoutes,
@@ -32,6 +34,7 @@ interface ConsoleApiOptions
     Omit<SettingsParts, 'audit'> {
   console: ConsoleParts
   alerts: Alerts
+  cases: Cases
   publicUrl: string | null
 }
 
@@ -46,6 +49,7 @@ export function consoleApi({ console, publicUrl, ...parts }: ConsoleApiOptions) 
     .use(callSetRoutes({ ...parts, members: console.members }))
     .use(analysisRoutes(parts))
     .use(alertRoutes(parts))
+    .use(caseRoutes(parts))
     .use(viewRoutes(console.views))
     .use(knowledgeRoutes(parts))
     .use(questionRoutes({ ...parts, members: console.members }))

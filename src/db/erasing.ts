@@ -10,13 +10,13 @@ interface Parts {
 /** A record that is erased repeatedly under one id. */
 interface Erased {
   projectId: number
-  kind: 'recording' | 'source' | 'webhook' | 'questions' | 'sessions'
+  kind: 'recording' | 'source' | 'webhook' | 'questions' | 'cases' | 'sessions'
   id: string
 }
 
 /**
  * The statement that requests the erasure of what the same batch deletes: a recording, or parts of a source, a webhook or
- * a project's questions or voice sessions. Each request has a new number, so that a run already under way does not mark it as done.
+ * a project's questions, cases or voice sessions. Each request has a new number, so that a run already under way does not mark it as done.
  */
 export function erasing(
   { recordHash, now }: Parts,

@@ -7,6 +7,7 @@ type RecordKind =
   | 'source'
   | 'webhook'
   | 'questions'
+  | 'cases'
   | 'wording'
   | 'sessions'
   | 'project'

@@ -54,6 +54,7 @@ export const restoreRules = {
   call_documents: 'follows',
   call_parts: 'follows',
   call_details: 'compared',
+  cases: { shrunkBy: 'seq' },
   call_sessions: 'emptied',
   calls_without_words: 'follows',
   call_segments: 'derived',

@@ -645,7 +645,7 @@ export const erasures = sqliteTable(
     projectId: projectId(),
     /**
      * `text` is an item's text before a change, `source` the secrets and failures of a source, `webhook` the secrets of
-     * a webhook, `recording` that of a call which stays, `questions` what agents asked, `hold` the number and the reason of a hold, `calls` an erasure request.
+     * a webhook, `recording` that of a call which stays, `questions` what agents asked, `cases` tests that were made of calls, `hold` the number and the reason of a hold, `calls` an erasure request.
      * Readers of changes see none of these.
      */
     kind: text({
@@ -657,6 +657,7 @@ export const erasures = sqliteTable(
         'source',
         'webhook',
         'questions',
+        'cases',
         'sessions',
         'hold',
         'calls',
@@ -1142,6 +1143,31 @@ export const goldenRuns = sqliteTable(
     ranks: text({ mode: 'json' }).$type<Record<string, number>>().notNull(),
   },
   (table) => [index('golden_runs_by_project').on(table.projectId, table.seq)],
+)
+
+/** Tests that were made of calls: see src/cases. A case is deleted with its call. */
+export const cases = sqliteTable(
+  'cases',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    /** `case_…`. */
+    id: text().notNull(),
+    projectId: projectId(),
+    callSeq: integer('call_seq')
+      .notNull()
+      .references(() => calls.seq, { onDelete: 'cascade' }),
+    turn: integer().notNull(),
+    /** JSON: see src/cases/schemas.ts. */
+    content: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),
+    /** SHA-256 of what is expected. */
+    expectHash: text('expect_hash').notNull(),
+    createdAt: integer('created_at').notNull(),
+    createdBy: text('created_by'),
+  },
+  (table) => [
+    uniqueIndex('cases_by_project').on(table.projectId, table.id),
+    uniqueIndex('cases_by_call').on(table.callSeq, table.turn, table.expectHash),
+  ],
 )
 
 /** What the service knows about this database: its generation and the secrets it made for itself. */

@@ -134,6 +134,7 @@ function contentsOf(projectId: number): Contents[] {
   })
   return [
     rows('call_sessions', 'rowid', 'octet_length(spans)'),
+    rows('cases', 'seq', 'octet_length(content)'),
     rows(
       'calls',
       'seq',

@@ -21,7 +21,7 @@ const explanations: Record<ErrorCode, string> = {
     'Second factor required. The person has to set up two-factor sign-in first. Only the console answers this.',
   invalid_request: 'Invalid request. <code>errors</code> names each invalid field.',
   not_found:
-    'Call not found, Knowledge item not found, Recording not found, Rubric not found, Source not found, Webhook not found, Question not found, or Not found. A record of another project is not found either.',
+    'Call not found, Knowledge item not found, Recording not found, Rubric not found, Case not found, Source not found, Webhook not found, Question not found, or Not found. A record of another project is not found either.',
   method_not_allowed: 'Method not allowed. <code>Allow</code> lists the methods that the path accepts.',
   transcript_gap:
     'Transcript does not continue. Send the turns that follow the stored transcript, or all of them.',

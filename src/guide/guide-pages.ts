@@ -7,6 +7,7 @@ export const guidePages = [
   'recordings',
   'sound',
   'analysis',
+  'cases',
   'files',
   'finding',
   'metrics',

@@ -18,6 +18,7 @@ const sharedParts = [
   'call-sets',
   'callers',
   'calls',
+  'cases',
   'changes',
   'compare',
   'exports',
@@ -40,7 +41,7 @@ const exceptions: readonly (readonly [request: RegExp, needs: Right])[] = [
   [/^POST call-sets$/, 'see'],
   [/^DELETE call-sets\/[^/]+$/, 'see'],
   // Members may delete what they may make.
-  [/^DELETE alerts\/[^/]+$/, 'change'],
+  [/^DELETE (?:alerts|cases)\/[^/]+$/, 'change'],
   [/^POST callers$/, 'see'],
   [/^POST views$/, 'see'],
   [/^(?:PUT|PATCH|DELETE) views\/[^/]+$/, 'see'],

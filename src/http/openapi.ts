@@ -158,6 +158,7 @@ set up these and others, and how to run the service.`
 const tags = [
   { name: 'Calls', description: 'Records of the calls that agents handled: write, find and delete them.' },
   { name: 'Analysis', description: 'What a model of your choice finds out about calls.' },
+  { name: 'Cases', description: 'Tests that were made of calls, for agents that should do better.' },
   { name: 'Alerts', description: 'Rules that tell you when a figure of recent calls crosses a limit.' },
   { name: 'Sources', description: 'The platforms that send calls, for keys of the scope `manage`.' },
   { name: 'Knowledge', description: 'Texts that agents retrieve from.' },

@@ -5,6 +5,7 @@ import { ReadingNotes } from '../audit/reading.ts'
 import { readPrices } from '../calls/costs/prices.ts'
 import { openCalls } from '../calls/open-calls.ts'
 import { RequestIngest } from '../calls/writing/request-ingest.ts'
+import { openCases } from '../cases/open-cases.ts'
 import { ChangeWatch } from '../changes/change-watch.ts'
 import { Changes } from '../changes/changes.ts'
 import { openConsole } from '../console/open-console.ts'
@@ -68,6 +69,7 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
   const ofAlerts = openAlerts(core, { figures: ofCalls.windowFigures, addresses, erasure, pagerDutyUrl })
   const { alerts } = ofAlerts
   const ofAnalysis = openAnalysis(core, { ...ofKnowledge, model: chat, calls, ingest, webhooks })
+  const ofCases = openCases(core, { calls, rubrics: ofAnalysis.rubrics, erasure })
   const platformClient = openPlatformClient(core, addresses)
   const ofSources = openSources(core, { ...ofRecordings, erasure, ingest, platformClient, recordedSearch })
   const { platforms } = ofSources
@@ -117,6 +119,7 @@ export async function openServices({ pagerDutyUrl, ...options }: ServicesOptions
     ...ofWebhooks,
     ...ofAlerts,
     ...ofAnalysis,
+    ...ofCases,
     ...ofSources,
     ...ofPrivacy,
     ...access,

@@ -1,3 +1,4 @@
+import { byTime, placesOf } from '../../../../calls/reading/steps.ts'
 import { turnTimes } from '../../../../calls/reading/talk-timeline.ts'
 import type { TimelineEntry, Turn } from '../../../../calls/schemas.ts'
 import { type Step, stepsOf } from './step.ts'
@@ -25,11 +26,8 @@ export type Line = SpokenLine | StepsLine
  * names, or else the last one. A tool's answer stands with its call.
  */
 export function linesOf(transcript: readonly Turn[], timeline: readonly TimelineEntry[]): Line[] {
-  const entries = timeline.toSorted((a, b) => a.atSeconds - b.atSeconds)
-  const places = new Map<TimelineEntry | number, number>(entries.map((entry, place) => [entry, place]))
-  for (const [entry, place] of [...places].toReversed())
-    if (typeof entry === 'object' && entry.kind === 'turn' && entry.turn != null)
-      places.set(entry.turn, place)
+  const entries = byTime(timeline)
+  const places = placesOf(transcript.length, entries)
   const times = turnTimes(transcript.length, timeline)
   const interrupted = new Set<number>()
   const latencies = new Map<number, TimelineEntry['latencyMs']>()
@@ -39,19 +37,9 @@ export function linesOf(transcript: readonly Turn[], timeline: readonly Timeline
     if (latencyMs) latencies.set(turn, latencyMs)
   }
   const stepsBefore = new Map<number, Step[]>()
-  // Sorted by time, so that one pass over the turns finds the place of every step.
-  let next = 0
-  const isBefore = (turn: number, { atSeconds, began, answer }: Step) => {
-    const time = times.get(turn) ?? 0
-    const entry = began ?? answer
-    const isFirst = entry === null || (places.get(turn) ?? 0) <= (places.get(entry) ?? 0)
-    return time < atSeconds || (time === atSeconds && isFirst)
-  }
   for (const step of stepsOf(entries.filter(({ kind }) => kind !== 'turn'))) {
-    while (next < transcript.length && isBefore(next, step)) next++
-    const turn = (step.began ?? step.answer)?.turn
-    const named = Math.min((turn ?? transcript.length) + 1, transcript.length)
-    const place = times.size > 0 ? next : named
+    const entry = step.began ?? step.answer
+    const place = (entry && places.get(entry)) ?? transcript.length
     const steps = stepsBefore.get(place)
     if (steps) steps.push(step)
     else stepsBefore.set(place, [step])

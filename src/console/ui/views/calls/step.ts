@@ -1,3 +1,4 @@
+import { type Step as PairedStep, stepsOf as pairedSteps } from '../../../../calls/reading/steps.ts'
 import type { TimelineEntry } from '../../../../calls/schemas.ts'
 
 const messageCharsMax = 300
@@ -19,14 +20,8 @@ export interface RetrievedItem {
   name: string | null
 }
 
-/** What happened between two turns: a tool's call with its answer, a transfer, or something else. */
-export interface Step {
-  kind: 'tool' | 'transfer' | 'other'
-  name: string | null
-  atSeconds: number
-  /** What began it, and the tool's answer: at least one of them. */
-  began: TimelineEntry | null
-  answer: TimelineEntry | null
+/** What happened between two turns, and what a tool's answer says. */
+export interface Step extends PairedStep {
   /** Why the tool failed, as its answer says; null if it did not. */
   failure: string | null
   /** The knowledge items in the answer. */
@@ -35,27 +30,10 @@ export interface Step {
 
 /** Pairs each tool's call with the next answer of its name. @param entries in order of time, without turns */
 export function stepsOf(entries: readonly TimelineEntry[]): Step[] {
-  const steps: Step[] = []
-  const unanswered = new Map<string | null, Step[]>()
-  for (const entry of entries) {
-    const name = entry.name ?? null
-    if (entry.kind === 'tool_result') {
-      const call = unanswered.get(name)?.shift()
-      const step = call ?? begun(null, entry)
-      step.answer = entry
-      step.failure = failureIn(entry.text ?? '')
-      step.retrieved = retrievedIn(entry.text ?? '')
-      if (!call) steps.push(step)
-      continue
-    }
-    const step = begun(entry, entry)
-    steps.push(step)
-    if (entry.kind !== 'tool_call') continue
-    const waiting = unanswered.get(name)
-    if (waiting) waiting.push(step)
-    else unanswered.set(name, [step])
-  }
-  return steps
+  return pairedSteps(entries).map((step) => {
+    const text = step.answer?.text ?? ''
+    return { ...step, failure: failureIn(text), retrieved: retrievedIn(text) }
+  })
 }
 
 /** How long a tool took; null where it is not known. */
@@ -71,19 +49,6 @@ export function stepNames(steps: readonly Step[]): string[] {
 export function stepName({ kind, name }: Step): string {
   if (kind === 'transfer') return name ? `Transferred to ${name}` : 'Transferred'
   return name ?? (kind === 'other' ? 'Event' : 'Tool')
-}
-
-function begun(began: TimelineEntry | null, { kind, name, atSeconds }: TimelineEntry): Step {
-  const isTool = kind === 'tool_call' || kind === 'tool_result'
-  return {
-    kind: isTool ? 'tool' : kind === 'transfer' ? 'transfer' : 'other',
-    name: name ?? null,
-    atSeconds,
-    began,
-    answer: null,
-    failure: null,
-    retrieved: [],
-  }
 }
 
 /**

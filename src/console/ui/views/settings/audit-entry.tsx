@@ -150,6 +150,7 @@ function readTarget(target: string): { hash: string | null; label: string } {
 
 const targets = {
   call: to.call,
+  case: () => to.calls,
   item: to.item,
   key: to.key,
   source: to.source,
