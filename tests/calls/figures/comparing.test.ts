@@ -162,7 +162,7 @@ describe('a comparison', () => {
     const numbers = ['latencyMs.p50', 'latencyMs.p95', 'costUsd.avg']
     expect(await usual()).toEqual(['success', ...numbers])
     const ids = Array.from({ length: 6 }, (_, n) => `c${n}`)
-    const criteria = ids.map((id) => ({ id, name: id, kind: 'judged', question: 'Did it?' }))
+    const criteria = ids.map((id) => ({ id, name: id, question: 'Did it?' }))
     await service.services.rubrics.put(project.projectId, {
       summary: null,
       criteria,
