@@ -110,6 +110,7 @@ export class Keys {
       hint: keyHint(key),
       allowedIps: input.allowedIps,
       allowedOrigins: input.allowedOrigins ?? [],
+      tags: [] as string[],
       expiresAt: input.expiresAt,
       createdAt: this.#core.now(),
       createdBy: input.createdBy ?? null,
