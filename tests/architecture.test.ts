@@ -225,6 +225,7 @@ describe('who may import whom', () => {
       'limits',
       'validation',
       'version',
+      'tags',
       'text',
       'redaction',
       'mcp',

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { CallIds } from '../calls/review/schemas.ts'
 import { type KeyScope, keyScopes, type Role, roles } from '../identity.ts'
 import type { QuestionState } from '../knowledge/questions/question-groups.ts'
-import { NewItem, SearchRequest } from '../knowledge/schemas.ts'
+import { NewItem, SearchRequest, Tags } from '../knowledge/schemas.ts'
 import { SettingsChange } from '../projects/schemas.ts'
 
 // Request bodies and queries of the console's API. The functions that take them validate the rest.
@@ -70,13 +70,14 @@ export const NewKey = Type.Object({
   scope: Type.Optional(Type.Unsafe<KeyScope>({ type: 'string', enum: keyScopes })),
   allowedIps: Type.Array(Type.String(), { maxItems: 1_000 }),
   allowedOrigins: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 100 })),
+  tags: Type.Optional(Tags),
   /** ISO 8601; null for a key that does not expire. */
   expiresAt: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
 })
 
 /** Absent members stay as they are. */
 export const EditedKey = Type.Partial(
-  Type.Pick(NewKey, ['name', 'allowedIps', 'allowedOrigins', 'expiresAt']),
+  Type.Pick(NewKey, ['name', 'allowedIps', 'allowedOrigins', 'tags', 'expiresAt']),
 )
 
 /** How long the old key keeps working; 24 hours by default. */

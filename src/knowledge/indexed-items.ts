@@ -75,7 +75,7 @@ export class IndexedItems {
     return {
       data: await this.#withStatus(projectId, data),
       nextCursor,
-      total: await knowledge.count(projectId, request.name),
+      total: await knowledge.count(projectId, request),
     }
   }
 

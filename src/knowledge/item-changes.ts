@@ -6,6 +6,7 @@ import { erasures } from '../db/schema.ts'
 import type { Erasure } from '../erasure/erasure.ts'
 import { type AppError, invalidRequest, unavailable } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
+import { toTags } from '../tags.ts'
 import { type Chunk, embeddedText } from './chunking/chunk.ts'
 import { compareChunks, describeChanges } from './chunking/chunk-changes.ts'
 import { toChunkPreview } from './chunking/chunk-preview.ts'
@@ -88,6 +89,12 @@ export class ItemChanges {
     return this.#change({ projectId, id, toInput: () => input, by, isWanted })
   }
 
+  /** Replaces the item, or creates it. Tags that are left out stay as they are. */
+  putKeepingTags(projectId: number, id: string, input: NewItem): Promise<ChangedItem> {
+    const toInput = (current: StoredItem | null) => ({ ...input, tags: input.tags ?? current?.tags ?? [] })
+    return this.#change({ projectId, id, toInput, by: undefined, isWanted: undefined })
+  }
+
   /** @throws not_found, or item_has_changed unless `isWanted` */
   patch(
     projectId: number,
@@ -143,9 +150,10 @@ export class ItemChanges {
     const input = toInput(current)
     knowledge.checkSize(input.text)
     if (!current) return await this.#create(projectId, id, input, by)
-    const next = { ...current, name: input.name, description: input.description ?? '', text: input.text }
-    const { name, description, text, changeSeq } = current
-    if (next.name === name && next.description === description && next.text === text) {
+    const { name, description = '', text, tags = [] } = input
+    const next = { ...current, name, description, text, tags: toTags(tags) }
+    const { changeSeq } = current
+    if (contentOf(next) === contentOf(current)) {
       const isIndexed = () => knowledge.isIndexed(projectId, id)
       const unchanged = { item: toItem(current), changeSeq, duplicateOf: null, outcome: 'unchanged' as const }
       return { finish: async () => ({ ...unchanged, isIndexed: await isIndexed() }) }
@@ -210,6 +218,11 @@ export class ItemChanges {
     const { changeSeq } = swapped
     return { item: toItem(next), changeSeq, isIndexed, duplicateOf: null, outcome: 'changed' as const }
   }
+}
+
+/** What a change must differ in. */
+function contentOf({ name, description, text, tags }: StoredItem): string {
+  return JSON.stringify([name, description, text, tags])
 }
 
 /** Names of routes with other methods, and the form of ids that only the service makes. */

@@ -163,9 +163,17 @@ describe('list_knowledge', () => {
           name: 'Shipping',
           description: 'How long parcels take.',
           createdAt: expect.stringMatching(/Z$/),
+          tags: [],
           textBytes: 28,
         },
-        { id: ids[0], name: 'Refund policy', description: '', createdAt: expect.any(String), textBytes: 63 },
+        {
+          id: ids[0],
+          name: 'Refund policy',
+          description: '',
+          createdAt: expect.any(String),
+          tags: [],
+          textBytes: 63,
+        },
       ],
       nextCursor: null,
     })

@@ -65,6 +65,7 @@ describe('the list of knowledge items', () => {
           chunks: 3,
           status: { state: 'ready' },
           createdAt,
+          tags: [],
           updatedAt: createdAt,
           updatedBy: { name: expect.any(String), isKey: true },
         },

@@ -195,6 +195,7 @@ describe('GET /v1/key', () => {
         project: project.name,
         kind: 'live',
         scope,
+        tags: [],
         expiresAt: null,
       })
     }
