@@ -44,6 +44,7 @@ import { serviceRoutes } from './http/service-routes.ts'
 import { bodyLimit, surfaces } from './http/surface.ts'
 import { tooManyTexts } from './knowledge/chunking/text-threads.ts'
 import { tooManyFiles } from './knowledge/files/file-reader.ts'
+import { gapTools } from './knowledge/questions/mcp-tools.ts'
 import { questionRoutes } from './knowledge/questions/routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import { Item } from './knowledge/schemas.ts'
@@ -127,6 +128,7 @@ export function createServer(
         ...knowledgeTools(services.knowledge, services.recordedSearch),
         ...callTools(services.calls),
         figureTool(services.figures),
+        ...gapTools(services.questionGroups, services.search),
       ]),
     )
     .use(ingestLinesRoutes(http, services.requestIngest))

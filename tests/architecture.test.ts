@@ -329,12 +329,13 @@ describe('who may import whom', () => {
     expect(breaches(others, (target) => target.startsWith('@modelcontextprotocol/'))).toEqual([])
   })
 
-  test('the page imports nothing of the service but types, the rights of roles, the lists of filters and platforms, how values are separated, which scripts have no spaces, what verdicts make of a call and its talk timeline, and nothing that browsers lack; nobody imports the page', () => {
+  test('the page imports nothing of the service but types, the rights of roles, the lists of filters and platforms, how values are separated, what a tag is, which scripts have no spaces, what verdicts make of a call and its talk timeline, and nothing that browsers lack; nobody imports the page', () => {
     const shared = [
       'src/calls/filters.ts',
       'src/analysis/evaluation.ts',
       'src/calls/reading/talk-timeline.ts',
       'src/text/unspaced-scripts.ts',
+      'src/text/tags.ts',
       'src/text/values.ts',
       'src/sources/catalog.ts',
       'src/identity.ts',

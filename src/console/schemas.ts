@@ -32,6 +32,13 @@ export const ItemsToDelete = Type.Object({
   ids: Type.Array(Text(128), { minItems: 1, maxItems: 200 }),
 })
 
+/** Tags that many items gain or lose. */
+export const ItemsToTag = Type.Object({
+  ...ItemsToDelete.properties,
+  add: Type.Optional(Tags),
+  remove: Type.Optional(Tags),
+})
+
 /** `changeSeq` is the change number of the item when it was read. */
 export const EditedItem = Type.Object({ ...NewItem.properties, changeSeq: Type.Integer() })
 
@@ -61,6 +68,8 @@ export const KeptGolden = Type.Object({
   callId: Type.Optional(Text(128)),
   keepsWordsOfCall: Type.Optional(Type.Boolean()),
   replaces: Type.Optional(Text(128)),
+  /** As in the question: see tags.ts. */
+  tags: Type.Optional(Type.Array(Tags, { maxItems: 40 })),
 })
 
 export const NewKey = Type.Object({
@@ -147,5 +156,5 @@ export const AuditRequest = Type.Object({
   limit: filter,
 })
 
-/** A page of knowledge items; `name` is part of an item's name. */
-export const ItemsRequest = Type.Object({ name: filter, cursor: filter, limit: filter })
+/** A page of knowledge items; `name` is part of an item's name, `tags` has spaces between them, since Elysia makes a list of what has commas. */
+export const ItemsRequest = Type.Object({ name: filter, tags: filter, cursor: filter, limit: filter })

@@ -12,7 +12,7 @@ import {
   pathParameter,
   queryParameter,
 } from '../http/openapi.ts'
-import { tagPattern, tagsMax } from '../tags.ts'
+import { tagPattern, tagsMax } from '../text/tags.ts'
 import { readableFiles } from './files/file-text.ts'
 import { itemFields } from './item-list.ts'
 import { Item, ItemId, ItemList, Preview, SearchAnswer, UploadedFile } from './schemas.ts'

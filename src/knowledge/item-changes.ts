@@ -4,9 +4,9 @@ import { isTaken } from '../db/constraint.ts'
 import { KeyedMutex } from '../db/keyed-mutex.ts'
 import { erasures } from '../db/schema.ts'
 import type { Erasure } from '../erasure/erasure.ts'
-import { type AppError, invalidRequest, unavailable } from '../errors.ts'
+import { AppError, invalidRequest, unavailable } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
-import { toTags } from '../tags.ts'
+import { tagsMax, toTags } from '../text/tags.ts'
 import { type Chunk, embeddedText } from './chunking/chunk.ts'
 import { compareChunks, describeChanges } from './chunking/chunk-changes.ts'
 import { toChunkPreview } from './chunking/chunk-preview.ts'
@@ -61,6 +61,13 @@ interface Request extends ItemRequest {
   embeds: boolean
 }
 
+/** Items, and the tags that they gain or lose. */
+export interface ItemsToTag {
+  ids: readonly string[]
+  add?: readonly string[]
+  remove?: readonly string[]
+}
+
 /** The result of a try: committed; texts to embed first; or null if another process was faster. */
 type Tried = { finish: () => Promise<ChangedItem> } | { toEmbed: string[] } | null
 
@@ -93,6 +100,36 @@ export class ItemChanges {
   putKeepingTags(projectId: number, id: string, input: NewItem): Promise<ChangedItem> {
     const toInput = (current: StoredItem | null) => ({ ...input, tags: input.tags ?? current?.tags ?? [] })
     return this.#change({ projectId, id, toInput, by: undefined, isWanted: undefined })
+  }
+
+  /**
+   * Adds tags to items, or takes them away, one item after the other. Those that are gone already are not counted.
+   * @throws invalid_request for an item that would have too many
+   */
+  async tagAll(
+    projectId: number,
+    { ids, add = [], remove = [] }: ItemsToTag,
+    by?: ActedBy,
+  ): Promise<{ changed: number }> {
+    let changed = 0
+    for (const id of new Set(ids)) {
+      const toInput = (current: StoredItem | null) => {
+        if (!current) throw itemNotFound()
+        const tags = [...new Set([...current.tags, ...add])].filter((tag) => !remove.includes(tag))
+        if (tags.length > tagsMax)
+          throw invalidRequest([{ field: 'add', message: `${current.name} has at most ${tagsMax} tags` }])
+        return { ...toItem(current), tags }
+      }
+      const result = await this.#change({ projectId, id, toInput, by, isWanted: undefined }).catch(
+        (error) => {
+          // Somebody has deleted it meanwhile.
+          if (error instanceof AppError && error.code === 'not_found') return null
+          throw error
+        },
+      )
+      if (result?.outcome === 'changed') changed++
+    }
+    return { changed }
   }
 
   /** @throws not_found, or item_has_changed unless `isWanted` */

@@ -1,5 +1,6 @@
 import { type FieldError, invalidRequest } from '../errors.ts'
-import { readTagFilter, type TagFilter, tagsOf } from '../tags.ts'
+import { readTagFilter } from '../tags.ts'
+import { type TagFilter, tagsOf } from '../text/tags.ts'
 import { splitValues } from '../text/values.ts'
 import { Item } from './schemas.ts'
 

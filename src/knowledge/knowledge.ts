@@ -1,12 +1,13 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Core } from '../core/core.ts'
-import { chunks, erasures, idempotentCreates, knowledgeItems, projects } from '../db/schema.ts'
+import { chunks, erasures, idempotentCreates, itemTags, knowledgeItems, projects } from '../db/schema.ts'
 import type { SizedRow } from '../db/slices.ts'
 import type { Erasure } from '../erasure/erasure.ts'
 import { AppError } from '../errors.ts'
 import { type ActedBy, actorIdOf } from '../identity.ts'
 import { newId } from '../ids.ts'
-import { type SearchScope, type TagFilter, toTags } from '../tags.ts'
+import type { SearchScope } from '../tags.ts'
+import { type TagFilter, toTags } from '../text/tags.ts'
 import { type Chunk, sha256 } from './chunking/chunk.ts'
 import { toChunkPreview } from './chunking/chunk-preview.ts'
 import type { TextThreads } from './chunking/text-threads.ts'
@@ -19,6 +20,7 @@ import { type ItemHead, itemQueries, readSlices, toItem } from './item-rows.ts'
 import type { Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
 
 const pageLimitDefault = 20
+const tagsListedMax = 1_000
 
 /** Makes statements that are committed in the same transaction as the item. */
 type Alongside = (itemId: string) => readonly SQL[]
@@ -186,6 +188,18 @@ export class Knowledge {
     const { rows, next: nextCursor } = cutPage(pageRows, limit)
     const data = rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt).toISOString() }))
     return { data, nextCursor }
+  }
+
+  /** The project's tags in order, at most 1,000. */
+  async tags(projectId: number): Promise<string[]> {
+    const { readInBackground } = this.#parts.store(projectId)
+    const rows = await readInBackground
+      .selectDistinct({ tag: itemTags.tag })
+      .from(itemTags)
+      .where(eq(itemTags.projectId, projectId))
+      .orderBy(itemTags.tag)
+      .limit(tagsListedMax)
+    return rows.map(({ tag }) => tag)
   }
 
   /** How many items a list has on all its pages. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { type TagsMatch, tagMessage, tagPattern, tagsMax } from '../tags.ts'
+import { type TagsMatch, tagMessage, tagPattern, tagsMax } from '../text/tags.ts'
 import { named, plainNamePattern } from '../validation.ts'
 import type { ChunkFate } from './chunking/chunk-changes.ts'
 import { readableFiles } from './files/file-text.ts'

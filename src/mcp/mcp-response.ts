@@ -11,7 +11,7 @@ import { AppError } from '../errors.ts'
 import { type BodyLimits, readJson, withinTime } from '../http/json-body.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { limits } from '../limits.ts'
-import type { TagFilter } from '../tags.ts'
+import type { TagFilter } from '../text/tags.ts'
 import { RpcError, toMessage } from './message.ts'
 import type { McpTool, ToolContext } from './tool.ts'
 

@@ -3,7 +3,7 @@ import type { Static, TObject } from '@sinclair/typebox'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { Permission } from '../identity.ts'
 import { isNamed, nearestName, unknownName } from '../names.ts'
-import type { TagFilter } from '../tags.ts'
+import type { TagFilter } from '../text/tags.ts'
 import { compileCheck } from '../validation.ts'
 
 /** What a tool is called with, beside its arguments. */

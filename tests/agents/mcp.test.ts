@@ -89,6 +89,8 @@ describe('a client of the protocol', () => {
       'list_calls',
       'get_call',
       'get_metrics',
+      'list_gaps',
+      'get_gap',
     ])
     for (const tool of tools) {
       expect(tool.title).toBeString()

@@ -5,8 +5,8 @@ import { keys } from '../../db/schema.ts'
 import { type AppError, invalidRequest, notFound } from '../../errors.ts'
 import type { ActedBy } from '../../identity.ts'
 import { newId } from '../../ids.ts'
-import { toTags } from '../../tags.ts'
 import { toIso } from '../../text/instant.ts'
+import { toTags } from '../../text/tags.ts'
 import {
   type CreatedKey,
   checkKeyInput,

@@ -1,5 +1,5 @@
-import { isTag, tagsMax, toTags } from '../../tags.ts'
 import { cutToChars } from '../../text/cut.ts'
+import { isTag, tagsMax, toTags } from '../../text/tags.ts'
 
 /** The offset after a text's byte order mark and its YAML (`---`) or TOML (`+++`) front matter. */
 export function frontMatterEnd(text: string): number {

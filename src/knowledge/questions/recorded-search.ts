@@ -24,15 +24,11 @@ export class RecordedSearch {
    * @param callId the platform's id of the call in which the agent asks; ignored if it is not an id
    * @throws unavailable when too many searches are under way
    */
-  async search(
-    { projectId, tags }: SearchScope,
-    request: SearchRequest,
-    callId: unknown = null,
-  ): Promise<SearchResult> {
+  async search(scope: SearchScope, request: SearchRequest, callId: unknown = null): Promise<SearchResult> {
     const { search, questions, metrics } = this.#parts
-    const result = await search.search(projectId, request, tags)
+    const result = await search.search(scope.projectId, request, scope.tags)
     metrics.observeSearch(result.answer)
-    questions.add(projectId, request.query, result.answer, isCallId(callId) ? callId : null)
+    questions.add(scope, request.query, result.answer, isCallId(callId) ? callId : null)
     return result
   }
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { preparedQueries } from '../../db/store.ts'
-import type { TagFilter } from '../../tags.ts'
+import type { TagFilter } from '../../text/tags.ts'
 import { isTagged } from '../item-tags.ts'
 
 /** A chunk with the fields of its item that a search needs. */

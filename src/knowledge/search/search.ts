@@ -2,7 +2,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Core } from '../../core/core.ts'
 import { type AppError, unavailable } from '../../errors.ts'
-import { allOf, filterOf, type TagFilter } from '../../tags.ts'
+import { allOf, filterOf, type TagFilter } from '../../text/tags.ts'
 import { withLabels } from '../chunking/passage-text.ts'
 import type { Embedder } from '../embedding/embedder.ts'
 import type { VectorSearch } from '../indexing/index/indexes.ts'
@@ -191,6 +191,11 @@ export class Search {
     const limits = { labels, inHurry: false, byTextAlone: true }
     const { coverage } = await this.#keyword.search(projectId, query, limits)
     return coverage === null ? null : rounded(coverage)
+  }
+
+  /** The stems of a query's words that fewer than one in a hundred of the project's passages have. */
+  rareStems(projectId: number, query: string): Promise<string[]> {
+    return this.#keyword.rareStems(projectId, query)
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import { preparedQueries, type StoreOf } from '../../db/store.ts'
-import type { TagFilter } from '../../tags.ts'
+import type { TagFilter } from '../../text/tags.ts'
 import { isTagged } from '../item-tags.ts'
 
 /** Labels in memory, of all projects together: 16 MB. */
