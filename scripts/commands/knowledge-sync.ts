@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { basename, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { sha256 } from '../../src/knowledge/chunking/chunk.ts'
 import type { FileQuestions } from '../../src/knowledge/questions/golden-questions.ts'
 import { NewItem } from '../../src/knowledge/schemas.ts'
@@ -146,7 +146,8 @@ export class KnowledgeSync {
       files: this.#questions,
       isThere: (path) => isIncomplete || unread.has(path),
     })
-    this.#summary.warnings.push(...warnings)
+    for (const { path, message } of warnings)
+      this.#summary.warnings.push({ path: join(this.#options.folder, path), message })
   }
 
   /** Finds what `knowledge import`, or a request, has made of the same texts. */

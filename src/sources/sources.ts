@@ -413,7 +413,7 @@ function optionProblems(
     if (choices !== undefined && value === null) return required.includes(name) ? 'is required' : null
     if (value !== null && apiKeyName && name === 'apiKey') return asciiProblem(value)
     if (value !== null && apiKeyName && name === 'host') return hostProblem(value)
-    if (value && choices === null && name === 'tags') return tagsProblem(value.split(','))
+    if (value !== null && choices === null && name === 'tags') return tagsProblem(value.split(','))
     if (value && !hasNoHistory && name === 'poll')
       return value === 'off' || pollEveryMs(value) ? null : 'must be 1m to 24h, such as 5m, or off'
     return optionProblem(value ?? '', choices, Object.keys(choicesByName))

@@ -154,16 +154,43 @@ describe('the tools of /mcp', () => {
     ['search', ['search_knowledge']],
     [
       'read',
-      ['search_knowledge', 'list_knowledge', 'get_knowledge', 'list_calls', 'get_call', 'get_metrics'],
+      [
+        'search_knowledge',
+        'list_knowledge',
+        'get_knowledge',
+        'list_calls',
+        'get_call',
+        'get_metrics',
+        'list_gaps',
+        'get_gap',
+      ],
     ],
     [
       'full',
-      ['search_knowledge', 'list_knowledge', 'get_knowledge', 'list_calls', 'get_call', 'get_metrics'],
+      [
+        'search_knowledge',
+        'list_knowledge',
+        'get_knowledge',
+        'list_calls',
+        'get_call',
+        'get_metrics',
+        'list_gaps',
+        'get_gap',
+      ],
     ],
     ['knowledge', ['search_knowledge']],
     [
       'manage',
-      ['search_knowledge', 'list_knowledge', 'get_knowledge', 'list_calls', 'get_call', 'get_metrics'],
+      [
+        'search_knowledge',
+        'list_knowledge',
+        'get_knowledge',
+        'list_calls',
+        'get_call',
+        'get_metrics',
+        'list_gaps',
+        'get_gap',
+      ],
     ],
   ] as const)('a key of the scope %s has %p', async (scope, names) => {
     const { result } = await rpc(keys[scope], 'tools/list')

@@ -275,6 +275,7 @@ describe('every door', () => {
     for (const [platform, tags] of [
       ['vapi', 'Billing'],
       ['vapi', 'a,'],
+      ['vapi', ''],
       ['bland', 'billing'],
     ] as const)
       await expect(sources.create(project.projectId, { platform, options: { tags } })).rejects.toThrow(
