@@ -155,7 +155,7 @@ export class GoldenQuestions {
 
   /**
    * Makes the golden questions of a set's files those that their front matter names. One that a person keeps is never
-   * taken over, and of two files the first has it.
+   * taken over, and of two files the first has it. One that equals a caller's words is bound to that call.
    * @param prefix begins the ids of the set's items
    * @param isThere whether a file that is not among these may still have its questions
    * @returns what was left out, and why
@@ -168,7 +168,8 @@ export class GoldenQuestions {
       isThere,
     }: { prefix: string; files: readonly FileQuestions[]; isThere: (path: string) => boolean },
   ): Promise<{ path: string; message: string }[]> {
-    const { recordHash, store, erasure, now } = this.#parts
+    const { recordHash, questions: asked, store, erasure, now } = this.#parts
+    await asked.flush()
     const read = new Set(files.map(({ path }) => path))
     const isOurs = ({ file, item }: GoldenQuestion) =>
       file !== null && item?.id.startsWith(prefix) === true && (read.has(file) || !isThere(file))
@@ -203,8 +204,9 @@ export class GoldenQuestions {
       deleted: sql`delete from ${goldenQuestions} where seq in (${gone})`,
       kept: changed.map(
         (entry) => sql`
-          insert into ${goldenQuestions} (id, project_id, wording, query, file, item_seq, created_at)
-          select ${newGoldenId()}, ${projectId}, ${entry.wording}, ${entry.query}, ${entry.path}, ${itemOf(entry)}, ${now()}
+          insert into ${goldenQuestions} (id, project_id, call_id, wording, query, file, item_seq, created_at)
+          select ${newGoldenId()}, ${projectId}, ${callOf(entry)}, ${entry.wording}, ${entry.query}, ${entry.path},
+            ${itemOf(entry)}, ${now()}
           where ${itemOf(entry)} is not null
           on conflict (project_id, wording) do update set query = excluded.query, item_seq = excluded.item_seq, file = excluded.file
             where golden_questions.file is not null`,

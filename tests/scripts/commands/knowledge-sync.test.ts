@@ -338,6 +338,21 @@ describe('front matter', () => {
       services.questionChecks.schedule(project.projectId)
       await services.questionChecks.finish()
       expect(await states()).toEqual([])
+      // What equals a caller's words goes with the call, and the next sync makes it again.
+      writeFileSync(join(folder, 'animals.md'), frontMatter('questions: [dromedary, aboard zeppelin]', text))
+      const ask = { query: 'Dromedary?' }
+      const headers = { 'content-type': 'application/json', 'x-call-id': 'call-1' }
+      await project.send('PUT', '/ingest/calls/call-1', { status: 'completed' })
+      await project.fetch('/v1/knowledge/search', { method: 'POST', headers, body: JSON.stringify(ask) })
+      await services.questions.flush()
+      await sync()
+      const golden = async () =>
+        (await services.golden.list(project.projectId)).map(({ query }) => query).sort()
+      expect(await golden()).toEqual(['aboard zeppelin', 'dromedary'])
+      await project.fetch('/v1/calls/call-1', { method: 'DELETE' })
+      expect(await golden()).toEqual(['aboard zeppelin'])
+      await sync()
+      expect(await golden()).toEqual(['aboard zeppelin', 'dromedary'])
     })
   })
 
