@@ -50,6 +50,8 @@ export interface Caller {
   readonly keyId: string
   /** Null for an ingest key. */
   readonly scope: KeyScope | null
+  /** It searches only items with one of these tags; all items if there are none. */
+  readonly tags: readonly string[]
   /** Origins whose pages may read the answer in a browser. */
   readonly allowedOrigins: readonly string[]
   /** Null when it is unknown. */

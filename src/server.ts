@@ -46,6 +46,7 @@ import { serviceRoutes } from './http/service-routes.ts'
 import { bodyLimit, surfaces } from './http/surface.ts'
 import { tooManyTexts } from './knowledge/chunking/text-threads.ts'
 import { tooManyFiles } from './knowledge/files/file-reader.ts'
+import { gapTools } from './knowledge/questions/mcp-tools.ts'
 import { questionRoutes } from './knowledge/questions/routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import { Item } from './knowledge/schemas.ts'
@@ -130,6 +131,7 @@ export function createServer(
         ...callTools(services.calls),
         figureTool(services.figures),
         compareTool(services.comparing),
+        ...gapTools(services.questionGroups, services.search),
       ]),
     )
     .use(ingestLinesRoutes(http, services.requestIngest))

@@ -226,6 +226,7 @@ describe('who may import whom', () => {
       'limits',
       'validation',
       'version',
+      'tags',
       'text',
       'redaction',
       'mcp',
@@ -329,7 +330,7 @@ describe('who may import whom', () => {
     expect(breaches(others, (target) => target.startsWith('@modelcontextprotocol/'))).toEqual([])
   })
 
-  test('the page imports nothing of the service but types, the rights of roles, the lists of filters and platforms, how values are separated, which scripts have no spaces, what verdicts make of a call, its talk timeline, its steps, where a case is cut, and nothing that browsers lack; nobody imports the page', () => {
+  test('the page imports nothing of the service but types, the rights of roles, the lists of filters and platforms, how values are separated, what a tag is, which scripts have no spaces, what verdicts make of a call, its talk timeline, its steps, where a case is cut, and nothing that browsers lack; nobody imports the page', () => {
     const shared = [
       'src/calls/filters.ts',
       'src/analysis/evaluation.ts',
@@ -337,6 +338,7 @@ describe('who may import whom', () => {
       'src/calls/reading/talk-timeline.ts',
       'src/cases/cut.ts',
       'src/text/unspaced-scripts.ts',
+      'src/text/tags.ts',
       'src/text/values.ts',
       'src/sources/catalog.ts',
       'src/identity.ts',

@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs'
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 import { minimatch } from 'minimatch'
+import { invalidRequest } from '../../src/errors.ts'
+import type { FileText } from '../../src/knowledge/files/file-text.ts'
 import { fileKind, readableFiles } from '../../src/knowledge/files/file-text.ts'
-import type { NewItem } from '../../src/knowledge/schemas.ts'
 import { limits } from '../../src/limits.ts'
 import type { Services } from '../../src/services/services.ts'
+import { tagsMax, tagsProblem, toTags } from '../../src/text/tags.ts'
 
 export interface Document {
   path: string
@@ -71,10 +73,28 @@ export async function findInFolder(folder: string, choice: Choice = {}): Promise
 export async function readItem(
   { files }: Pick<Services, 'files'>,
   { path, bytes }: Document,
-): Promise<NewItem> {
+): Promise<FileText> {
   if (bytes > limits.file.most)
     throw new Error(`has ${bytes} bytes; at most ${limits.file.most} are accepted`)
   return await files.read({ name: path, bytes: await readFile(path) })
+}
+
+/** The tags of a file and those of `--tag`, at most twenty; undefined if neither names any. */
+export function withTags(
+  { tags, warnings }: FileText,
+  added: readonly string[],
+): Pick<FileText, 'tags' | 'warnings'> {
+  if (!tags && added.length === 0) return { warnings }
+  const all = [...new Set([...added, ...(tags ?? [])])]
+  const beyond = all.splice(tagsMax)
+  const left = beyond.map((tag) => `${tag} is beyond the ${tagsMax} tags that an item has, and was left out`)
+  return { tags: toTags(all), warnings: [...warnings, ...left] }
+}
+
+/** @throws invalid_request for a value of `--tag` that is no tag */
+export function checkTags(tags: readonly string[]): void {
+  const message = tagsProblem(tags)
+  if (message) throw invalidRequest([{ field: '--tag', message }])
 }
 
 async function visitAll(folder: string, { root, ...visiting }: Visit): Promise<void> {

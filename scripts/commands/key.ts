@@ -14,6 +14,7 @@ interface CreateOptions extends OfProject {
   scope?: KeyScope
   allowIp: string[]
   allowOrigin: string[]
+  tag: string[]
   expires?: string
 }
 
@@ -58,28 +59,37 @@ function addCreate(key: Command, shell: Shell): void {
       [],
     )
     .option(
+      '--tag <tag>',
+      'a key of the scope search finds only items with one of its tags; can be repeated (default: all items)',
+      collect,
+      [],
+    )
+    .option(
       '--expires <time>',
       'ISO 8601 time, such as 2027-01-31T09:30:00Z, or a day (through its end in UTC)',
     )
-    .option('--json', 'print {"id","key","name","kind","scope","allowedIps","expiresAt"}')
-    .action(async ({ project, name, kind, scope, allowIp, allowOrigin, expires, json }: CreateOptions) => {
-      const rules = {
-        allowedIps: allowIp,
-        allowedOrigins: allowOrigin,
-        expiresAt: expires === undefined ? null : readTime(expires),
-      }
-      const made = await shell.inProject(project, ({ keys }, projectId) =>
-        keys
-          .create(projectId, { name, kind, scope, ...rules })
-          .catch(namingOptions(toOption({ allowIp, allowOrigin }))),
-      )
-      const { id, key, allowedIps, expiresAt } = made
-      await shell.answer(json, { id, key, name, kind, scope: made.scope, allowedIps, expiresAt }, [
-        key,
-        '',
-        `This is the key ${shown(name)} (${id}). It is shown only once. Store it now.`,
-      ])
-    })
+    .option('--json', 'print {"id","key","name","kind","scope","allowedIps","tags","expiresAt"}')
+    .action(
+      async ({ project, name, kind, scope, allowIp, allowOrigin, tag, expires, json }: CreateOptions) => {
+        const rules = {
+          allowedIps: allowIp,
+          allowedOrigins: allowOrigin,
+          tags: tag,
+          expiresAt: expires === undefined ? null : readTime(expires),
+        }
+        const made = await shell.inProject(project, ({ keys }, projectId) =>
+          keys
+            .create(projectId, { name, kind, scope, ...rules })
+            .catch(namingOptions(toOption({ allowIp, allowOrigin }))),
+        )
+        const { id, key, allowedIps, tags, expiresAt } = made
+        await shell.answer(json, { id, key, name, kind, scope: made.scope, allowedIps, tags, expiresAt }, [
+          key,
+          '',
+          `This is the key ${shown(name)} (${id}). It is shown only once. Store it now.`,
+        ])
+      },
+    )
 }
 
 function addList(key: Command, shell: Shell): void {
@@ -97,9 +107,10 @@ function addList(key: Command, shell: Shell): void {
         record.scope ?? '-',
         record.hint,
         [record.allowedIps.join(' ') || '*', ...record.allowedOrigins].join(' '),
+        record.tags.join(' ') || '-',
         stateOf(record, Date.now()),
       ])
-      const head = ['ID', 'NAME', 'KIND', 'SCOPE', 'KEY', 'ALLOWED', 'STATE']
+      const head = ['ID', 'NAME', 'KIND', 'SCOPE', 'KEY', 'ALLOWED', 'TAGS', 'STATE']
       await shell.answerList(json, all, { head, rows, none: 'The project has no keys yet.' })
     })
 }
@@ -108,6 +119,7 @@ interface EditOptions {
   name?: string
   allowIp?: string[]
   allowOrigin?: string[]
+  tag?: string[]
   expires?: string
   json?: true
 }
@@ -131,15 +143,21 @@ function addEdit(key: Command, shell: Shell): void {
       'replaces the origins; can be repeated; none removes them all',
       collect,
     )
+    .option(
+      '--tag <tag>',
+      'replaces the tags of a key of the scope search; can be repeated; none removes them all',
+      collect,
+    )
     .option('--expires <time>', 'ISO 8601 time, or a day (through its end in UTC), or never')
     .option('--json', 'print the key, without its secret')
-    .action(async (id: string, { name, allowIp, allowOrigin, expires, json }: EditOptions) => {
+    .action(async (id: string, { name, allowIp, allowOrigin, tag, expires, json }: EditOptions) => {
       const origins = allowOrigin?.join() === 'none' ? [] : allowOrigin
+      const tags = tag?.join() === 'none' ? [] : tag
       const expiresAt = expires === undefined ? undefined : expires === 'never' ? null : readTime(expires)
-      const edit = { name, allowedIps: allowIp, allowedOrigins: origins, expiresAt }
+      const edit = { name, allowedIps: allowIp, allowedOrigins: origins, tags, expiresAt }
       if (Object.values(edit).every((value) => value === undefined)) {
         throw new AppError('invalid_request', 'Invalid request', {
-          detail: 'Say what to change: --name, --allow-ip, --allow-origin or --expires.',
+          detail: 'Say what to change: --name, --allow-ip, --allow-origin, --tag or --expires.',
         })
       }
       const edited = await shell.withServices(async ({ keys, keyChanges }) =>
@@ -150,6 +168,7 @@ function addEdit(key: Command, shell: Shell): void {
       await shell.answer(json, edited, [
         `The key ${shown(edited.name)} (${id}), ${stateOf(edited, Date.now())}.`,
         `Allowed: ${[edited.allowedIps.join(' ') || '*', ...edited.allowedOrigins].join(' ')}`,
+        ...(edited.tags.length > 0 ? [`Only items tagged: ${edited.tags.join(', ')}`] : []),
       ])
     })
 }
@@ -162,16 +181,16 @@ function addRotate(key: Command, shell: Shell): void {
     )
     .argument('<id>', 'id of the key (key_…)')
     .option('--overlap <time>', 'such as 30m, 24h or 7d; 0h ends the old key at once (at most 30d)', '24h')
-    .option('--json', 'print {"id","key","name","kind","scope","allowedIps","expiresAt","replaces"}')
+    .option('--json', 'print {"id","key","name","kind","scope","allowedIps","tags","expiresAt","replaces"}')
     .action(async (id: string, { overlap, json }: { overlap: string; json?: true }) => {
       const overlapHours = readHours(overlap)
       const made = await shell.inProjectOf('keys', id, ({ keyChanges }, projectId) =>
         keyChanges.rotate(projectId, id, { overlapHours }).catch(namingOptions(toOption({}))),
       )
-      const { key: secret, name, kind, scope, allowedIps, expiresAt, replaces } = made
+      const { key: secret, name, kind, scope, allowedIps, tags, expiresAt, replaces } = made
       await shell.answer(
         json,
-        { id: made.id, key: secret, name, kind, scope, allowedIps, expiresAt, replaces },
+        { id: made.id, key: secret, name, kind, scope, allowedIps, tags, expiresAt, replaces },
         [
           secret,
           '',
@@ -215,6 +234,7 @@ const options: Record<string, string> = {
   scope: '--scope',
   allowedIps: '--allow-ip',
   allowedOrigins: '--allow-origin',
+  tags: '--tag',
   expiresAt: '--expires',
   overlapHours: '--overlap',
 }

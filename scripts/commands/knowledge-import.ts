@@ -3,7 +3,7 @@ import { sha256 } from '../../src/knowledge/chunking/chunk.ts'
 import { NewItem } from '../../src/knowledge/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 import { compileCheck } from '../../src/validation.ts'
-import { type Document, findDocuments, readItem } from './documents.ts'
+import { checkTags, type Document, findDocuments, readItem, withTags } from './documents.ts'
 import { hasOwner } from './folder.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { counted, sentenceOf, shown } from './sentences.ts'
@@ -23,6 +23,8 @@ export interface ImportSummary {
   seconds: number
   items: { id: string; name: string; path: string }[]
   errors: { path: string; message: string }[]
+  /** What of the files' front matter was left out. */
+  warnings: { path: string; message: string }[]
 }
 
 /** One run of `knowledge import`: stores the files, then embeds them. */
@@ -30,6 +32,7 @@ export class KnowledgeImport {
   readonly #services: Services
   readonly #shell: Shell
   readonly #projectId: number
+  readonly #tags: readonly string[]
   readonly #check = compileCheck(NewItem)
   readonly #summary: ImportSummary = {
     imported: 0,
@@ -40,9 +43,13 @@ export class KnowledgeImport {
     seconds: 0,
     items: [],
     errors: [],
+    warnings: [],
   }
 
-  constructor(services: Services, shell: Shell, projectId: number) {
+  /** @param tags of every file, beside those of its front matter */
+  constructor(services: Services, shell: Shell, projectId: number, tags: readonly string[] = []) {
+    checkTags(tags)
+    this.#tags = tags
     this.#services = services
     this.#shell = shell
     this.#projectId = projectId
@@ -75,8 +82,11 @@ export class KnowledgeImport {
   }
 
   async #store(document: Document, known: Set<string>): Promise<void> {
-    const item = this.#check(await readItem(this.#services, document))
-    if (known.has(contentKey(item.name, sha256(item.text)))) {
+    const file = await readItem(this.#services, document)
+    const { tags = [], warnings } = withTags(file, this.#tags)
+    for (const message of warnings) this.#summary.warnings.push({ path: document.path, message })
+    const item = this.#check({ ...file, tags })
+    if (known.has(contentKey(item.name, sha256(item.text), JSON.stringify(tags)))) {
       this.#summary.unchanged++
       return
     }
@@ -88,7 +98,7 @@ export class KnowledgeImport {
 
   async #readKnown(): Promise<Set<string>> {
     const contents = await this.#services.knowledge.contents(this.#projectId)
-    return new Set(contents.map(({ name, textHash }) => contentKey(name, textHash)))
+    return new Set(contents.map(({ name, textHash, tags }) => contentKey(name, textHash, tags)))
   }
 
   /** One attempt at everything that is pending. The service retries what fails. */
@@ -126,6 +136,7 @@ export class KnowledgeImport {
   }
 }
 
-function contentKey(name: string, textHash: string): string {
-  return `${textHash} ${name}`
+/** @param tags as JSON */
+function contentKey(name: string, textHash: string, tags: string): string {
+  return `${textHash} ${tags} ${name}`
 }

@@ -1,17 +1,20 @@
 import { createHash } from 'node:crypto'
-import { basename, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { sha256 } from '../../src/knowledge/chunking/chunk.ts'
+import type { FileQuestions } from '../../src/knowledge/questions/golden-questions.ts'
 import { NewItem } from '../../src/knowledge/schemas.ts'
 import type { Services } from '../../src/services/services.ts'
 import { compileCheck } from '../../src/validation.ts'
 import {
   type Choice,
+  checkTags,
   type Document,
   findInFolder,
   leftOut,
   pathIn,
   readItem,
   type Skipped,
+  withTags,
 } from './documents.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { counted, sentenceOf, shown } from './sentences.ts'
@@ -38,6 +41,8 @@ export interface SyncSummary {
   /** Files and folders that were passed over. */
   skipped: Skipped[]
   errors: { path: string; message: string }[]
+  /** What of the files' front matter was left out. */
+  warnings: { path: string; message: string }[]
 }
 
 interface KnowledgeSyncOptions {
@@ -54,6 +59,8 @@ interface KnowledgeSyncOptions {
   /** Whether to delete items with the text of a file that no sync has made. */
   replaceImported: boolean
   choice: Choice
+  /** Tags of every file, beside those of its front matter. */
+  tags: readonly string[]
 }
 
 /** One run of `knowledge sync`: makes the items of a set equal the files of a folder. */
@@ -62,6 +69,7 @@ export class KnowledgeSync {
   readonly #check = compileCheck(NewItem)
   readonly #summary: SyncSummary
   readonly #textHashes = new Set<string>()
+  readonly #questions: FileQuestions[] = []
 
   constructor(options: KnowledgeSyncOptions) {
     this.#options = options
@@ -75,12 +83,13 @@ export class KnowledgeSync {
       pendingChunks: 0,
       seconds: 0,
     }
-    this.#summary = { set, ...counts, imported: [], skipped: [], errors: [] }
+    this.#summary = { set, ...counts, imported: [], skipped: [], errors: [], warnings: [] }
   }
 
   async run(): Promise<SyncSummary> {
     const { services, shell, projectId, folder, choice, prune } = this.#options
     const startedAt = performance.now()
+    checkTags(this.#options.tags)
     if (this.#summary.set.trim() === '') throw new Error('The set has no name. Give it one with --name.')
     const { documents, skipped, errors } = await findInFolder(folder, choice)
     this.#summary.skipped = skipped
@@ -92,6 +101,7 @@ export class KnowledgeSync {
       if (prune && errors.length > 0)
         shell.complain('Nothing was deleted, because not every file could be listed.')
       else if (prune) await this.#prune([...documents, ...skipped.filter(({ reason }) => reason === leftOut)])
+      if (!shell.signal.aborted) await this.#keepQuestions(skipped, errors.length > 0)
       await this.#findImported()
     } finally {
       progress.stop()
@@ -116,10 +126,28 @@ export class KnowledgeSync {
 
   async #put(document: Document): Promise<void> {
     const { services, projectId } = this.#options
-    const item = this.#check(await readItem(services, document))
-    const { outcome } = await services.itemChanges.put(projectId, this.#idOf(document), item)
+    const file = await readItem(services, document)
+    const { tags, warnings } = withTags(file, this.#options.tags)
+    const item = this.#check({ ...file, tags })
+    const [id, path] = [this.#idOf(document), this.#pathOf(document)]
+    const { outcome } = await services.itemChanges.putKeepingTags(projectId, id, item)
     this.#summary[outcome]++
     this.#textHashes.add(sha256(item.text))
+    this.#questions.push({ path, itemId: id, questions: file.questions })
+    for (const message of warnings) this.#summary.warnings.push({ path: document.path, message })
+  }
+
+  /** Questions in front matter follow their files: those of a file that is gone, or that lost them, go. */
+  async #keepQuestions(skipped: readonly Skipped[], isIncomplete: boolean): Promise<void> {
+    const { services, projectId } = this.#options
+    const unread = new Set([...skipped, ...this.#summary.errors].map((document) => this.#pathOf(document)))
+    const warnings = await services.golden.keepOfFiles(projectId, {
+      prefix: prefixOf(this.#summary.set),
+      files: this.#questions,
+      isThere: (path) => isIncomplete || unread.has(path),
+    })
+    for (const { path, message } of warnings)
+      this.#summary.warnings.push({ path: join(this.#options.folder, path), message })
   }
 
   /** Finds what `knowledge import`, or a request, has made of the same texts. */
@@ -156,7 +184,11 @@ export class KnowledgeSync {
   }
 
   #idOf({ path }: Pick<Document, 'path'>): string {
-    return itemIdOf(this.#summary.set, pathIn(this.#options.folder, path))
+    return itemIdOf(this.#summary.set, this.#pathOf({ path }))
+  }
+
+  #pathOf({ path }: Pick<Document, 'path'>): string {
+    return pathIn(this.#options.folder, path)
   }
 
   #refuse(path: string, error: unknown, progress: Progress): void {

@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
+import { invalidRequest } from '../../src/errors.ts'
 import { readableFiles } from '../../src/knowledge/files/file-text.ts'
+import type { Gaps } from '../../src/knowledge/questions/question-groups.ts'
 import type { CheckSummary } from './knowledge-check.ts'
 import type { ImportSummary } from './knowledge-import.ts'
 import type { SyncSummary } from './knowledge-sync.ts'
 import { type OfProject, projectOption } from './options.ts'
-import { collect, counted, shown } from './sentences.ts'
+import { collect, columns, counted, shown } from './sentences.ts'
 import type { Shell } from './shell.ts'
 
 export function addKnowledgeCommands(program: Command, shell: Shell): void {
@@ -15,18 +17,20 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
     .description(
       `Import ${readableFiles}, and folders of them, except names that start with a dot. An item is named ` +
         `after its file's title (in Markdown: the title in the front matter, otherwise the first heading), ` +
-        `otherwise after the file. A file that is already stored with the same name and text is skipped.`,
+        `otherwise after the file. It has the tags of its front matter. A file that is already stored with the same ` +
+        `name, text and tags is skipped.`,
     )
     .argument('<path...>', 'files and folders')
     .requiredOption(...projectOption)
+    .option(...tagOption, collect, [])
     .option(
       '--json',
-      'print {"imported","unchanged","failed","chunks","pendingChunks","seconds","items","errors"}',
+      'print {"imported","unchanged","failed","chunks","pendingChunks","seconds","items","errors","warnings"}',
     )
-    .action(async (paths: string[], { project, json }: OfProject) => {
+    .action(async (paths: string[], { project, tag, json }: OfProject & Tagging) => {
       const { KnowledgeImport } = await import('./knowledge-import.ts')
       const summary = await shell.inProject(project, (services, projectId) =>
-        new KnowledgeImport(services, shell, projectId).run(paths),
+        new KnowledgeImport(services, shell, projectId, tag).run(paths),
       )
       const again = 'Run the import again: files that are already stored are skipped.'
       await shell.answerRun(json, summary, { lines: textOf(summary), again })
@@ -36,7 +40,8 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
     .command('sync')
     .description(
       `Make a set of a project’s items match a folder of ${readableFiles}. Each file is an item, with an id ` +
-        `made from the name of the set and the path. Unchanged files are left alone.`,
+        `made from the name of the set and the path. Unchanged files are left alone. Front matter may name tags, and ` +
+        `questions that the file answers.`,
     )
     .argument('<folder>', 'the folder')
     .requiredOption(...projectOption)
@@ -53,20 +58,38 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
       collect,
     )
     .option('--exclude <glob>', 'leave out these files and folders, such as drafts; can be repeated', collect)
+    .option(...tagOption, collect, [])
     .option(
       '--json',
-      'print {"set","created","changed","unchanged","deleted","failed","imported","pendingChunks","seconds","skipped","errors"}',
+      'print {"set","created","changed","unchanged","deleted","failed","imported","pendingChunks","seconds","skipped","errors","warnings"}',
     )
-    .action(async (folder: string, { project, include, exclude, json, ...given }: SyncFlags) => {
+    .action(async (folder: string, { project, include, exclude, tag: tags, json, ...given }: SyncFlags) => {
       const { KnowledgeSync } = await import('./knowledge-sync.ts')
       const flags = { prune: false, yes: false, replaceImported: false, ...given }
       const { replaceImported } = flags
       const choice = { include, exclude }
       const summary = await shell.inProject(project, (services, projectId) =>
-        new KnowledgeSync({ services, shell, projectId, folder, choice, ...flags }).run(),
+        new KnowledgeSync({ services, shell, projectId, folder, choice, tags, ...flags }).run(),
       )
       const again = 'Run the sync again: files that are already stored are skipped.'
       await shell.answerRun(json, summary, { lines: syncTextOf(summary, replaceImported), again })
+    })
+
+  knowledge
+    .command('gaps')
+    .description(
+      'List what callers asked and no item answers, the most asked first. Their words are evidence, not text to copy.',
+    )
+    .requiredOption(...projectOption)
+    .option('--limit <n>', 'at most so many, up to 200', '20')
+    .option('--json', 'print an array')
+    .action(async ({ project, limit, json }: GapsFlags) => {
+      if (!/^(?:[1-9]\d?|1\d\d|200)$/.test(limit))
+        throw invalidRequest([{ field: `--limit ${limit}`, message: 'must be from 1 to 200' }])
+      const gaps = await shell.inProject(project, ({ questionGroups }, projectId) =>
+        questionGroups.gaps(projectId, Number(limit)),
+      )
+      await shell.answer(json, gaps.data, gapsTextOf(gaps))
     })
 
   knowledge
@@ -92,6 +115,35 @@ export function addKnowledgeCommands(program: Command, shell: Shell): void {
     })
 }
 
+interface Tagging {
+  tag: string[]
+}
+
+const tagOption = [
+  '--tag <tag>',
+  'a tag of every file, beside those of its front matter; can be repeated',
+] as const
+
+interface GapsFlags extends OfProject {
+  limit: string
+}
+
+/** A caller's words on one line, with how often they were asked. */
+function gapsTextOf({ data, total, keepDays }: Gaps): string[] {
+  if (keepDays === null)
+    return ['The project keeps no questions: `project set P --keep-questions 30` switches that on.']
+  const rows = data.map(({ count, coverage, nearest, query }) => [
+    String(count),
+    coverage === null ? '-' : coverage.toFixed(2),
+    nearest?.name ?? '-',
+    query,
+  ])
+  return [
+    ...columns([['ASKED', 'COVERAGE', 'NEAREST', 'QUESTION'], ...rows]),
+    `${data.length} of ${counted(total, 'gap')}.`,
+  ]
+}
+
 interface CheckFlags extends OfProject {
   minHit5?: string
 }
@@ -109,13 +161,21 @@ function checkTextOf({ questions, hit1, hit5, misses }: CheckSummary): string[] 
 
 const skippedShownMax = 50
 
-interface SyncFlags extends OfProject {
+interface SyncFlags extends OfProject, Tagging {
   name?: string
   prune?: boolean
   yes?: boolean
   replaceImported?: boolean
   include?: string[]
   exclude?: string[]
+}
+
+function warningsOf({ warnings }: Pick<SyncSummary, 'warnings'>): string[] {
+  const more = warnings.length - skippedShownMax
+  return [
+    ...warnings.slice(0, skippedShownMax).map(({ path, message }) => `${shown(path)}: ${shown(message)}.`),
+    ...(more > 0 ? [`And ${counted(more, 'other warning')}: --json lists them.`] : []),
+  ]
 }
 
 function syncTextOf(summary: SyncSummary, areReplaced: boolean): string[] {
@@ -130,6 +190,7 @@ function syncTextOf(summary: SyncSummary, areReplaced: boolean): string[] {
       : [`No sync made these, which have the text of a file: ${named}. --replace-imported deletes them.`]),
     ...skipped.slice(0, skippedShownMax).map(({ path, reason }) => `Skipped ${shown(path)}: ${reason}`),
     ...(more > 0 ? [`Skipped ${counted(more, 'other file')}: --json lists them.`] : []),
+    ...warningsOf(summary),
     `${shown(set)}: ${counted(created, 'item')} created, ${changed} changed, ${unchanged} unchanged, ${deleted} deleted` +
       `${failed > 0 ? `, ${counted(failed, 'bad file')}` : ''} (${seconds} s).`,
   ]
@@ -138,6 +199,7 @@ function syncTextOf(summary: SyncSummary, areReplaced: boolean): string[] {
 function textOf(summary: ImportSummary): string[] {
   const { imported, unchanged, failed, chunks, pendingChunks, seconds } = summary
   const lines = [
+    ...warningsOf(summary),
     `Imported ${counted(imported, 'item')} with ${counted(chunks, 'chunk')}, skipped ${unchanged} that were already stored` +
       `${failed > 0 ? ` and ${counted(failed, 'bad file')}` : ''} (${seconds} s).`,
   ]

@@ -24,6 +24,7 @@ const rewrite = `
     updated_by text,
     change_seq integer NOT NULL,
     created_at integer NOT NULL,
+    tags text DEFAULT '[]' NOT NULL,
     next integer DEFAULT 1 NOT NULL);
   INSERT INTO __new_knowledge_items SELECT *, 1 FROM knowledge_items;
   DROP TABLE knowledge_items;

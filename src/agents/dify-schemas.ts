@@ -1,44 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { notBlank, plainMembers } from '../knowledge/schemas.ts'
+import { notBlank } from '../knowledge/schemas.ts'
 import { named } from '../validation.ts'
-import {
-  checkableConditions,
-  comparisonOperators,
-  conditionNames,
-  type MetadataCondition,
-} from './dify-conditions.ts'
 
 // Every schema here follows https://docs.dify.ai/en/self-host/use-dify/knowledge/external-knowledge-api
 
-const Condition = named(
-  'DifyCondition',
-  {
-    name: Type.Unsafe<string>({ type: 'string', enum: conditionNames }),
-    comparison_operator: Type.Unsafe<string>({ type: 'string', enum: comparisonOperators }),
-    value: Type.Optional(
-      Type.Unknown({
-        description: 'A text, a number, a list of texts, or for times a date or seconds since 1970.',
-      }),
-    ),
-  },
-  { 'x-documented': { ...plainMembers, not: { not: { anyOf: checkableConditions } } } },
-)
-
-// Dify writes null for members that are not set, here and below.
-const NullableCondition = Type.Unsafe<MetadataCondition | null>({
-  title: 'DifyConditions',
-  type: 'object',
-  nullable: true,
-  description: 'Only passages of matching items.',
-  properties: {
-    logical_operator: { type: 'string', nullable: true, enum: ['and', 'or', null] },
-    conditions: { type: 'array', nullable: true, maxItems: 100, items: Condition },
-  },
-})
-
 export const DifyRequest = named('DifyRequest', {
   knowledge_id: Type.String({
-    description: "The id or the name of the key's project, or the id of one of its items.",
+    description:
+      "The id or the name of the key's project, the id of one of its items, or `tags:billing,eu` for items with one of " +
+      'these tags. A `metadata_condition` is refused.',
     example: 'default',
   }),
   // Dify sends a user's whole message, however long.
@@ -47,6 +17,7 @@ export const DifyRequest = named('DifyRequest', {
     description: 'Of a longer text, only the last 2,000 characters are used.',
     example: 'How long do refunds take?',
   }),
+  // Dify writes null for members that are not set, here and below.
   retrieval_setting: named(
     'DifyRetrievalSetting',
     {
@@ -65,7 +36,8 @@ export const DifyRequest = named('DifyRequest', {
     },
     { example: { top_k: 3, score_threshold: 0.5 } },
   ),
-  metadata_condition: Type.Optional(NullableCondition),
+  // Only null is taken: see dify-routes.ts.
+  metadata_condition: Type.Optional(Type.Unknown({ 'x-documented': false })),
 })
 export type DifyRequest = Static<typeof DifyRequest>
 

@@ -8,7 +8,8 @@ import { errorSentence } from './error-sentence.ts'
 export class UnknownKnowledge extends AppError {
   constructor() {
     super('not_found', 'Knowledge not found', {
-      detail: "knowledge_id is neither the key's project, by id or name, nor an item of it.",
+      detail:
+        "knowledge_id is neither the key's project, by id or name, nor an item that the key may find, nor tags: with names.",
     })
   }
 }

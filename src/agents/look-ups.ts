@@ -1,5 +1,6 @@
 import type { Core } from '../core/core.ts'
 import { AppError } from '../errors.ts'
+import type { SearchScope } from '../tags.ts'
 import { compileCheck } from '../validation.ts'
 import { faultsSentence } from './error-sentence.ts'
 import { answerTool, asObject, type LookUpOptions } from './tool.ts'
@@ -19,10 +20,10 @@ export class LookUps {
   }
 
   /** @returns null for a body that is not a question. A failed search has an answer, too, so that the call goes on. */
-  async answer(platform: string, projectId: number, body: unknown): Promise<object | null> {
+  async answer(platform: string, scope: SearchScope, body: unknown): Promise<object | null> {
     try {
-      if (platform === 'vapi') return await this.#answerVapi(projectId, body)
-      if (platform === 'retell') return await this.#answerRetell(projectId, body)
+      if (platform === 'vapi') return await this.#answerVapi(scope, body)
+      if (platform === 'retell') return await this.#answerRetell(scope, body)
       return null
     } catch (error) {
       // The model can correct its request.
@@ -32,19 +33,18 @@ export class LookUps {
   }
 
   /** https://docs.vapi.ai/server-url/events */
-  async #answerVapi(projectId: number, body: unknown): Promise<object | null> {
+  async #answerVapi(scope: SearchScope, body: unknown): Promise<object | null> {
     const type = asObject(asObject(body)?.message)?.type
-    if (type === 'tool-calls')
-      return { results: await answerCalls(this.#options, projectId, checkTool(body)) }
+    if (type === 'tool-calls') return { results: await answerCalls(this.#options, scope, checkTool(body)) }
     if (type === 'knowledge-base-request')
-      return await findDocuments(this.#options, projectId, checkKnowledge(body))
+      return await findDocuments(this.#options, scope, checkKnowledge(body))
     return null
   }
 
   /** A custom function: `{name, call: {call_id}, args}`. https://docs.retellai.com/build/conversation-flow/custom-function */
-  async #answerRetell(projectId: number, body: unknown): Promise<object | null> {
+  async #answerRetell(scope: SearchScope, body: unknown): Promise<object | null> {
     const { event, name, args, call } = asObject(body) ?? {}
     if (event !== undefined || typeof name !== 'string') return null
-    return await answerTool(this.#options, projectId, { parameters: args, callId: asObject(call)?.call_id })
+    return await answerTool(this.#options, scope, { parameters: args, callId: asObject(call)?.call_id })
   }
 }

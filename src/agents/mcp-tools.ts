@@ -62,7 +62,8 @@ export function knowledgeTools(
         'you answer anything about its products, policies or procedures.',
       input: SearchRequest,
       output: SearchAnswer,
-      run: async (projectId, request, { callId }) => (await search.search(projectId, request, callId)).answer,
+      run: async (projectId, request, { callId, tags }) =>
+        (await search.search({ projectId, tags }, request, callId)).answer,
       toTexts: (answer) =>
         answer.data.length > 0
           ? [...warningsOf(answer), ...answer.data.map(passage)]
@@ -77,7 +78,7 @@ export function knowledgeTools(
         'an answer, search_knowledge is faster.',
       input: ItemPageRequest,
       output: ItemPage,
-      run: (projectId, request) => knowledge.page(projectId, request),
+      run: (projectId, request, { tags }) => knowledge.page(projectId, { ...request, filter: tags }),
       toTexts: ({ data, nextCursor }) => [
         data.length > 0 ? data.map(summary).join('\n') : 'There are no items.',
         ...(nextCursor === null ? [] : [`There are more. Call again with cursor ${nextCursor}`]),
@@ -92,8 +93,8 @@ export function knowledgeTools(
         'passage is not enough.',
       input: ItemSliceRequest,
       output: ItemSlice,
-      run: async (projectId, { id, offset = 0, maxChars = sliceCharsDefault }, { callId }) => {
-        const item = await knowledge.get(projectId, id)
+      run: async (projectId, { id, offset = 0, maxChars = sliceCharsDefault }, { callId, tags }) => {
+        const item = await knowledge.get(projectId, id, tags)
         // The further parts of a long text are no other reading.
         if (offset === 0) search.noteRead(projectId, id, callId)
         return { ...item, ...sliceOf(item.text, offset, maxChars), totalChars: item.text.length }

@@ -1,8 +1,10 @@
 import { Elysia } from 'elysia'
 import { callerContext, callIdOf } from '../http/caller.ts'
 import { jsonAnswer, protocolAnswers } from '../http/openapi.ts'
+import { readParameters } from '../http/parameters.ts'
 import type { Protocol } from '../http/surface.ts'
-import { badBody, callHeader } from '../knowledge/docs.ts'
+import { badBody, callHeader, tagParameters } from '../knowledge/docs.ts'
+import { within } from '../tags.ts'
 import { bodyOf } from '../validation.ts'
 import { errorSentence } from './error-sentence.ts'
 import { answerTool, type LookUpOptions, ToolAnswer, ToolError, ToolParameters } from './tool.ts'
@@ -28,7 +30,7 @@ export function toolRoutes(options: LookUpRoutesOptions) {
   return new Elysia({ prefix }).use(callerContext()).post(
     '',
     ({ caller, body, request }) =>
-      answerTool(forRequest(options, request), caller.projectId, {
+      answerTool(forRequest(options, request), within(caller, readParameters(request.url)), {
         parameters: body,
         callId: callIdOf(request),
       }),
@@ -40,7 +42,7 @@ export function toolRoutes(options: LookUpRoutesOptions) {
         security: [{ apiKey: [] }],
         operationId: 'answerTool',
         summary: 'Serve as a tool of an agent on any platform',
-        parameters: [callHeader],
+        parameters: [callHeader, ...tagParameters],
         description:
           'The passages are one text, which a model can read aloud. If the search fails, the text says so.',
         responses: protocolAnswers(

@@ -3,6 +3,7 @@ import { AppError, invalidRequest } from '../errors.ts'
 import { embeddedText } from '../knowledge/chunking/chunk.ts'
 import type { RecordedSearch } from '../knowledge/questions/recorded-search.ts'
 import { type SearchAnswer, SearchRequest, warningsOf } from '../knowledge/schemas.ts'
+import type { SearchScope } from '../tags.ts'
 import { compileCheck, jsonOf, named } from '../validation.ts'
 import { faultsSentence } from './error-sentence.ts'
 
@@ -44,11 +45,11 @@ interface Question {
 /** The passages for a question; a sentence for the model if the search fails, so that the call goes on. */
 export async function lookUp(
   { search, onFailure }: LookUpOptions,
-  projectId: number,
+  scope: SearchScope,
   { parameters, callId }: Question,
 ): Promise<SearchAnswer | string> {
   try {
-    const { answer } = await search.search(projectId, parametersOf(parameters), callId)
+    const { answer } = await search.search(scope, parametersOf(parameters), callId)
     return answer
   } catch (error) {
     // The model can correct its own parameters, and sees nothing of other errors.
@@ -61,10 +62,10 @@ export async function lookUp(
 /** The result of a search as text for a model: the passages, best first. */
 export async function answerTool(
   options: LookUpOptions,
-  projectId: number,
+  scope: SearchScope,
   question: Question,
 ): Promise<{ result: string }> {
-  const answer = await lookUp(options, projectId, question)
+  const answer = await lookUp(options, scope, question)
   if (typeof answer === 'string') return { result: answer }
   const passages = answer.data.map((hit) => embeddedText(hit.name, hit))
   const text = [...warningsOf(answer), ...passages].join('\n\n').trim()

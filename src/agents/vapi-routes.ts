@@ -3,8 +3,10 @@ import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 import { callerContext } from '../http/caller.ts'
 import { jsonAnswer, protocolAnswers } from '../http/openapi.ts'
+import { readParameters } from '../http/parameters.ts'
 import type { Protocol } from '../http/surface.ts'
-import { badBody } from '../knowledge/docs.ts'
+import { badBody, tagParameters } from '../knowledge/docs.ts'
+import { within } from '../tags.ts'
 import { bodyOf } from '../validation.ts'
 import { errorSentence } from './error-sentence.ts'
 import { ToolError } from './tool.ts'
@@ -45,7 +47,8 @@ export function vapiRoutes(options: LookUpRoutesOptions) {
     .use(callerContext())
     .post(
       '/knowledge',
-      ({ caller, body, request }) => findDocuments(forRequest(options, request), caller.projectId, body),
+      ({ caller, body, request }) =>
+        findDocuments(forRequest(options, request), within(caller, readParameters(request.url)), body),
       {
         parse: 'json',
         body: bodyOf(VapiKnowledgeRequest),
@@ -53,6 +56,7 @@ export function vapiRoutes(options: LookUpRoutesOptions) {
           tags,
           security,
           operationId: 'answerVapiKnowledge',
+          parameters: tagParameters,
           summary: 'Serve as the custom knowledge base of a Vapi assistant',
           description: "Searches for the user's last turn. If the search fails, `documents` is empty.",
           responses: answers('Passages, best first.', VapiKnowledgeAnswer),
@@ -62,7 +66,11 @@ export function vapiRoutes(options: LookUpRoutesOptions) {
     .post(
       '/tool',
       async ({ caller, body, request }) => ({
-        results: await answerCalls(forRequest(options, request), caller.projectId, body),
+        results: await answerCalls(
+          forRequest(options, request),
+          within(caller, readParameters(request.url)),
+          body,
+        ),
       }),
       {
         parse: 'json',
@@ -71,6 +79,7 @@ export function vapiRoutes(options: LookUpRoutesOptions) {
           tags,
           security,
           operationId: 'answerVapiToolCalls',
+          parameters: tagParameters,
           summary: 'Serve as a function tool of a Vapi assistant',
           description: 'Each tool call is a search with its parameters `query`, `limit` and `itemIds`.',
           responses: answers('One result or error for each tool call.', VapiToolAnswer),

@@ -1,6 +1,7 @@
 import { invalidRequest } from '../errors.ts'
 import { contextLine, embeddedText } from '../knowledge/chunking/chunk.ts'
 import { type SearchAnswer, type SearchHit, warningsOf } from '../knowledge/schemas.ts'
+import type { SearchScope } from '../tags.ts'
 import { queryCharsMax, toQuery } from './query-text.ts'
 import { asObject, type LookUpOptions, lookUp } from './tool.ts'
 import type {
@@ -25,13 +26,13 @@ interface ToolCall {
 /** The passages for the user's last turn. @throws invalid_request if there is no conversation */
 export async function findDocuments(
   { search, onFailure }: LookUpOptions,
-  projectId: number,
+  scope: SearchScope,
   body: VapiKnowledgeRequest,
 ): Promise<VapiKnowledgeAnswer> {
   const query = queryOf(body)
   if (query === null) return { documents: [] }
   try {
-    const { answer, coverages } = await search.search(projectId, { query }, callIdIn(body))
+    const { answer, coverages } = await search.search(scope, { query }, callIdIn(body))
     return { documents: answer.data.map((hit, at) => toDocument(hit, coverages[at] ?? 0)) }
   } catch (error) {
     // The phone call goes on, with what the model knows.
@@ -43,14 +44,14 @@ export async function findDocuments(
 /** A result or an error for each tool call. @throws invalid_request if there is no list of calls */
 export async function answerCalls(
   options: LookUpOptions,
-  projectId: number,
+  scope: SearchScope,
   body: VapiToolRequest,
 ): Promise<VapiToolResult[]> {
   // In parallel, since a caller on the phone waits for all of them.
   return await Promise.all(
     toolCallsOf(body).map(async ({ id, name, parameters }) => {
       // The answer is always 200: Vapi reads no results from other answers, and other calls have theirs.
-      const answer = await lookUp(options, projectId, { parameters, callId: callIdIn(body) })
+      const answer = await lookUp(options, scope, { parameters, callId: callIdIn(body) })
       const outcome = typeof answer === 'string' ? { error: inOneLine(answer) } : { result: resultOf(answer) }
       return { name, toolCallId: id, ...outcome }
     }),

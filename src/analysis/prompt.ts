@@ -1,3 +1,4 @@
+import { harmlessJson } from '../text/harmless.ts'
 import type { ChatMessage, JsonSchema } from './chat-model.ts'
 import { asksForGrounds, type Grounds, groundedQuestion } from './grounds.ts'
 import type { RubricContent, RubricField } from './schemas.ts'
@@ -61,11 +62,9 @@ export function promptOf({ rubric, transcript, grounds, fence, problem }: Prompt
     ...(isGrounded ? ['An answer of the kind "grounded" has "support": text, too.'] : []),
     `The turns are the lines between "BEGIN ${fence}" and "END ${fence}":`,
     `BEGIN ${fence}`,
-    ...transcript.map(({ role, content }, turn) => harmless(JSON.stringify({ turn, [role]: content }))),
-    ...grounds.passages.map(({ name, text }, passage) =>
-      harmless(JSON.stringify({ passage, item: name, text })),
-    ),
-    ...grounds.tools.map(({ name, text }) => harmless(JSON.stringify({ tool: name, result: text }))),
+    ...transcript.map(({ role, content }, turn) => harmlessJson({ turn, [role]: content })),
+    ...grounds.passages.map(({ name, text }, passage) => harmlessJson({ passage, item: name, text })),
+    ...grounds.tools.map(({ name, text }) => harmlessJson({ tool: name, result: text })),
     `END ${fence}`,
     'Those were all the turns. Answer the questions about them with the JSON object.',
     ...(problem === null ? [] : [`An earlier answer could not be used, since ${problem}.`]),
@@ -74,16 +73,6 @@ export function promptOf({ rubric, transcript, grounds, fence, problem }: Prompt
     { role: 'system', content: isGrounded ? rules + rulesOfGrounds : rules },
     { role: 'user', content: content.join('\n') },
   ]
-}
-
-// Invisible characters, and the brackets that open control tokens such as `<|im_end|>` and `[INST]`: tokenizers find
-// these anywhere in a text. Joiners and variation selectors are part of how words are spelled.
-const harmful = /(?!\u200c|\u200d|\ufe0f)[<[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
-
-/** The same JSON, with everything escaped that a model could read as more than a text within it. */
-function harmless(json: string): string {
-  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return json.replace(harmful, (character) => character.split('').map(escaped).join(''))
 }
 
 const asciiCharsOfToken = 3

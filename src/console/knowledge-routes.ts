@@ -13,6 +13,7 @@ import type { QuestionMarks } from '../knowledge/questions/question-marks.ts'
 import type { QuestionsOfCall } from '../knowledge/questions/questions-of-call.ts'
 import { NewItem, PreviewRequest, SearchRequest } from '../knowledge/schemas.ts'
 import type { Search } from '../knowledge/search/search.ts'
+import { readTagFilter } from '../tags.ts'
 import { bodyOf, NoMembers } from '../validation.ts'
 import { consoleRoutes, jsonBody, limitOf } from './console-routes.ts'
 import {
@@ -21,6 +22,7 @@ import {
   EditedItem,
   ItemsRequest,
   ItemsToDelete,
+  ItemsToTag,
   KeptGolden,
   MarkedQuestion,
 } from './schemas.ts'
@@ -50,9 +52,10 @@ export function knowledgeRoutes({ knowledge, itemChanges, indexedItems, files, s
     consoleRoutes('/console/api/projects/:project/knowledge')
       .get(
         '',
-        ({ member, query }) =>
+        ({ member, query: { tags, ...query } }) =>
           indexedItems.list(member.projectId, {
             ...query,
+            filter: tags ? readTagFilter({ tags: tags.split(' ') }) : [],
             cursor: query.cursor || undefined,
             limit: limitOf(query.limit),
           }),
@@ -66,6 +69,11 @@ export function knowledgeRoutes({ knowledge, itemChanges, indexedItems, files, s
           return result
         },
         jsonBody(AddedItem),
+      )
+      .patch(
+        '',
+        ({ member, by, body }) => itemChanges.tagAll(member.projectId, body, by),
+        jsonBody(ItemsToTag),
       )
       .delete(
         '',

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { CallIds } from '../calls/review/schemas.ts'
 import { type KeyScope, keyScopes, type Role, roles } from '../identity.ts'
 import type { QuestionState } from '../knowledge/questions/question-groups.ts'
-import { NewItem, SearchRequest } from '../knowledge/schemas.ts'
+import { NewItem, SearchRequest, Tags } from '../knowledge/schemas.ts'
 import { SettingsChange } from '../projects/schemas.ts'
 
 // Request bodies and queries of the console's API. The functions that take them validate the rest.
@@ -30,6 +30,13 @@ export type AddedItem = Static<typeof AddedItem>
 /** A request to delete many knowledge items. */
 export const ItemsToDelete = Type.Object({
   ids: Type.Array(Text(128), { minItems: 1, maxItems: 200 }),
+})
+
+/** Tags that many items gain or lose. */
+export const ItemsToTag = Type.Object({
+  ...ItemsToDelete.properties,
+  add: Type.Optional(Tags),
+  remove: Type.Optional(Tags),
 })
 
 /** `changeSeq` is the change number of the item when it was read. */
@@ -61,6 +68,8 @@ export const KeptGolden = Type.Object({
   callId: Type.Optional(Text(128)),
   keepsWordsOfCall: Type.Optional(Type.Boolean()),
   replaces: Type.Optional(Text(128)),
+  /** As in the question: see tags.ts. */
+  tags: Type.Optional(Type.Array(Tags, { maxItems: 40 })),
 })
 
 export const NewKey = Type.Object({
@@ -70,13 +79,14 @@ export const NewKey = Type.Object({
   scope: Type.Optional(Type.Unsafe<KeyScope>({ type: 'string', enum: keyScopes })),
   allowedIps: Type.Array(Type.String(), { maxItems: 1_000 }),
   allowedOrigins: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 100 })),
+  tags: Type.Optional(Tags),
   /** ISO 8601; null for a key that does not expire. */
   expiresAt: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
 })
 
 /** Absent members stay as they are. */
 export const EditedKey = Type.Partial(
-  Type.Pick(NewKey, ['name', 'allowedIps', 'allowedOrigins', 'expiresAt']),
+  Type.Pick(NewKey, ['name', 'allowedIps', 'allowedOrigins', 'tags', 'expiresAt']),
 )
 
 /** How long the old key keeps working; 24 hours by default. */
@@ -146,5 +156,5 @@ export const AuditRequest = Type.Object({
   limit: filter,
 })
 
-/** A page of knowledge items; `name` is part of an item's name. */
-export const ItemsRequest = Type.Object({ name: filter, cursor: filter, limit: filter })
+/** A page of knowledge items; `name` is part of an item's name, `tags` has spaces between them, since Elysia makes a list of what has commas. */
+export const ItemsRequest = Type.Object({ name: filter, tags: filter, cursor: filter, limit: filter })

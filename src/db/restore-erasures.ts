@@ -103,6 +103,10 @@ function deleteErased(connection: Database.Database): LeftOut {
       select 1 from newer.knowledge_items as later where later.seq = knowledge_items.seq
         and (later.text_hash, later.name, later.description)
           = (knowledge_items.text_hash, knowledge_items.name, knowledge_items.description))`)
+  // Tags that were taken away stay away, and the item stays: tags alone are not its words.
+  run(`
+    update main.knowledge_items set tags = later.tags from newer.knowledge_items as later
+    where later.seq = knowledge_items.seq and later.tags <> knowledge_items.tags`)
   run(`
     update main.idempotent_creates set item_id = null where not exists (
       select 1 from main.knowledge_items as item where item.project_id = idempotent_creates.project_id and id = item_id)`)

@@ -69,6 +69,7 @@ export const restoreRules = {
   analysis_queue: 'compared',
   analysis_slices: 'compared',
   knowledge_items: 'compared',
+  item_tags: 'derived',
   idempotent_creates: 'compared',
   chunks: 'follows',
   chunk_segments: 'derived',

@@ -113,6 +113,8 @@ export const keys = sqliteTable(
     allowedIps: text('allowed_ips', { mode: 'json' }).$type<string[]>().notNull(),
     /** JSON array of origins such as `https://app.example.com`, whose pages may use the key in a browser. */
     allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull(),
+    /** JSON: it searches only items with one of these tags; `[]` for all items. */
+    tags: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
     expiresAt: integer('expires_at'),
     createdAt: integer('created_at').notNull(),
     createdBy: text('created_by'),
@@ -562,6 +564,8 @@ export const knowledgeItems = sqliteTable(
     description: text().notNull(),
     text: text().notNull(),
     textHash: text('text_hash').notNull(),
+    /** JSON: sorted, each once. */
+    tags: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
     /** When it was created, or last changed. */
     updatedAt: integer('updated_at').notNull(),
     /** The id of the person or key that wrote it last; null for the command line. */
@@ -575,6 +579,17 @@ export const knowledgeItems = sqliteTable(
     index('knowledge_items_by_change').on(table.projectId, table.changeSeq),
     index('knowledge_items_by_text').on(table.projectId, table.textHash),
   ],
+)
+
+/** The tags of items, kept by triggers, so that the items of a tag are found. WITHOUT ROWID. */
+export const itemTags = sqliteTable(
+  'item_tags',
+  {
+    projectId: integer('project_id').notNull(),
+    tag: text().notNull(),
+    itemSeq: integer('item_seq').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.tag, table.itemSeq] })],
 )
 
 /** A passage of an item. Its label is its name in the vector index: below 2^32 and never used twice. */
@@ -1067,6 +1082,8 @@ export const questions = sqliteTable(
     /** The keyed hash by which equal questions are one: see knowledge/questions/wording.ts. */
     wording: text().notNull(),
     query: text().notNull(),
+    /** JSON: the tags within which it was asked, as knowledge/tags.ts has them. */
+    tags: text({ mode: 'json' }).$type<string[][]>().notNull().default([]),
     /** How much of the question the best passage covered; null where search does not tell. */
     coverage: real(),
     /**
@@ -1119,6 +1136,10 @@ export const goldenQuestions = sqliteTable(
     callId: text('call_id'),
     wording: text().notNull(),
     query: text().notNull(),
+    /** JSON: the tags within which it is asked, as in `questions`. */
+    tags: text({ mode: 'json' }).$type<string[][]>().notNull().default([]),
+    /** The path of the file that has it in its front matter; null for a person's. */
+    file: text(),
     /** The row number of the item. */
     itemSeq: integer('item_seq').notNull(),
     createdAt: integer('created_at').notNull(),

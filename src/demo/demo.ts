@@ -130,7 +130,7 @@ export class Demo {
     const ids: string[] = []
     for (const item of practice.items) ids.push((await knowledge.add(projectId, item)).item.id)
     for (const [n, query] of practice.questions.entries())
-      await recordedSearch.search(projectId, { query }, calls.at(-4 - n)?.id)
+      await recordedSearch.search({ projectId, tags: [] }, { query }, calls.at(-4 - n)?.id)
     await questions.flush()
     return ids[0] ?? ''
   }

@@ -11,7 +11,7 @@ export function callerContext() {
 
 /** The `caller` before the key is checked: no project has the id 0. */
 function nobody(): Caller {
-  const nothing = { projectId: 0, project: '', keyId: '', scope: null, allowedOrigins: [] }
+  const nothing = { projectId: 0, project: '', keyId: '', scope: null, tags: [], allowedOrigins: [] }
   return { ...nothing, clientAddress: () => null, check: async () => undefined }
 }
 

@@ -7,10 +7,12 @@ import {
   headerParameter,
   jsonAnswer,
   keyedAnswers,
+  listParameter,
   notModified,
   pathParameter,
   queryParameter,
 } from '../http/openapi.ts'
+import { tagPattern, tagsMax } from '../text/tags.ts'
 import { readableFiles } from './files/file-text.ts'
 import { itemFields } from './item-list.ts'
 import { Item, ItemId, ItemList, Preview, SearchAnswer, UploadedFile } from './schemas.ts'
@@ -73,6 +75,23 @@ export const callHeader = headerParameter(
   optional,
 )
 
+const tagsParameter = listParameter(
+  'tags',
+  'Only items with these tags, which may also be separated by commas.',
+  { type: 'string', pattern: tagPattern },
+  'billing',
+)
+/** Query parameters that limit a list, or a search, to items with certain tags. */
+export const tagParameters = [
+  { ...tagsParameter, schema: { ...tagsParameter.schema, maxItems: tagsMax } },
+  queryParameter(
+    'tagsMatch',
+    'Whether an item must have one of the tags, or all of them.',
+    { type: 'string', enum: ['any', 'all'], default: 'any' },
+    'any',
+  ),
+]
+
 export const listKnowledge = {
   ...keyed,
   operationId: 'listKnowledge',
@@ -92,6 +111,7 @@ export const listKnowledge = {
       'MTc2OTg1MTgwMDAwMC5rbl8wMTlh',
     ),
     fieldsParameter(itemFields),
+    ...tagParameters,
   ],
   responses: keyedAnswers(
     {

@@ -49,7 +49,7 @@ export class IdempotentCreates {
       const message = 'must be 1 to 255 printable ASCII characters'
       throw invalidRequest([{ field: 'Idempotency-Key', message }])
     }
-    const body = JSON.stringify([input.name, input.text, input.description ?? ''])
+    const body = JSON.stringify([input.name, input.text, input.description ?? '', ...(input.tags ?? [])])
     const keyHash = recordHash(projectId, 'idempotency_key', key)
     const hashes = { keyHash, bodyHash: recordHash(projectId, 'body', body) }
     if (this.#running.has(keyHash)) throw keyInUse()

@@ -38,6 +38,8 @@ export type ItemDetails = Item & KnowledgeRow & { changeSeq: number }
 export interface KnowledgeRows extends ItemPage {
   data: KnowledgeRow[]
   total: number
+  /** All tags of the project, in order. */
+  tags: string[]
 }
 
 interface StoredChunk extends ChunkPreview {
@@ -57,7 +59,7 @@ interface ChunkCounts {
 }
 
 interface IndexedItemsParts {
-  knowledge: Pick<Knowledge, 'page' | 'count' | 'get' | 'changeSeq'>
+  knowledge: Pick<Knowledge, 'page' | 'count' | 'tags' | 'get' | 'changeSeq'>
 }
 
 /** Items and chunks as the console shows them, with their index status. */
@@ -75,7 +77,8 @@ export class IndexedItems {
     return {
       data: await this.#withStatus(projectId, data),
       nextCursor,
-      total: await knowledge.count(projectId, request.name),
+      total: await knowledge.count(projectId, request),
+      tags: await knowledge.tags(projectId),
     }
   }
 

@@ -4,8 +4,9 @@ import { isTaken } from '../db/constraint.ts'
 import { KeyedMutex } from '../db/keyed-mutex.ts'
 import { erasures } from '../db/schema.ts'
 import type { Erasure } from '../erasure/erasure.ts'
-import { type AppError, invalidRequest, unavailable } from '../errors.ts'
+import { AppError, invalidRequest, unavailable } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
+import { tagsMax, toTags } from '../text/tags.ts'
 import { type Chunk, embeddedText } from './chunking/chunk.ts'
 import { compareChunks, describeChanges } from './chunking/chunk-changes.ts'
 import { toChunkPreview } from './chunking/chunk-preview.ts'
@@ -60,6 +61,13 @@ interface Request extends ItemRequest {
   embeds: boolean
 }
 
+/** Items, and the tags that they gain or lose. */
+export interface ItemsToTag {
+  ids: readonly string[]
+  add?: readonly string[]
+  remove?: readonly string[]
+}
+
 /** The result of a try: committed; texts to embed first; or null if another process was faster. */
 type Tried = { finish: () => Promise<ChangedItem> } | { toEmbed: string[] } | null
 
@@ -86,6 +94,42 @@ export class ItemChanges {
     isWanted?: Precondition,
   ): Promise<ChangedItem> {
     return this.#change({ projectId, id, toInput: () => input, by, isWanted })
+  }
+
+  /** Replaces the item, or creates it. Tags that are left out stay as they are. */
+  putKeepingTags(projectId: number, id: string, input: NewItem): Promise<ChangedItem> {
+    const toInput = (current: StoredItem | null) => ({ ...input, tags: input.tags ?? current?.tags ?? [] })
+    return this.#change({ projectId, id, toInput, by: undefined, isWanted: undefined })
+  }
+
+  /**
+   * Adds tags to items, or takes them away, one item after the other. Those that are gone already are not counted.
+   * @throws invalid_request for an item that would have too many
+   */
+  async tagAll(
+    projectId: number,
+    { ids, add = [], remove = [] }: ItemsToTag,
+    by?: ActedBy,
+  ): Promise<{ changed: number }> {
+    let changed = 0
+    for (const id of new Set(ids)) {
+      const toInput = (current: StoredItem | null) => {
+        if (!current) throw itemNotFound()
+        const tags = [...new Set([...current.tags, ...add])].filter((tag) => !remove.includes(tag))
+        if (tags.length > tagsMax)
+          throw invalidRequest([{ field: 'add', message: `${current.name} has at most ${tagsMax} tags` }])
+        return { ...toItem(current), tags }
+      }
+      const result = await this.#change({ projectId, id, toInput, by, isWanted: undefined }).catch(
+        (error) => {
+          // Somebody has deleted it meanwhile.
+          if (error instanceof AppError && error.code === 'not_found') return null
+          throw error
+        },
+      )
+      if (result?.outcome === 'changed') changed++
+    }
+    return { changed }
   }
 
   /** @throws not_found, or item_has_changed unless `isWanted` */
@@ -143,9 +187,10 @@ export class ItemChanges {
     const input = toInput(current)
     knowledge.checkSize(input.text)
     if (!current) return await this.#create(projectId, id, input, by)
-    const next = { ...current, name: input.name, description: input.description ?? '', text: input.text }
-    const { name, description, text, changeSeq } = current
-    if (next.name === name && next.description === description && next.text === text) {
+    const { name, description = '', text, tags = [] } = input
+    const next = { ...current, name, description, text, tags: toTags(tags) }
+    const { changeSeq } = current
+    if (contentOf(next) === contentOf(current)) {
       const isIndexed = () => knowledge.isIndexed(projectId, id)
       const unchanged = { item: toItem(current), changeSeq, duplicateOf: null, outcome: 'unchanged' as const }
       return { finish: async () => ({ ...unchanged, isIndexed: await isIndexed() }) }
@@ -210,6 +255,11 @@ export class ItemChanges {
     const { changeSeq } = swapped
     return { item: toItem(next), changeSeq, isIndexed, duplicateOf: null, outcome: 'changed' as const }
   }
+}
+
+/** What a change must differ in. */
+function contentOf({ name, description, text, tags }: StoredItem): string {
+  return JSON.stringify([name, description, text, tags])
 }
 
 /** Names of routes with other methods, and the form of ids that only the service makes. */

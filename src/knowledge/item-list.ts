@@ -1,4 +1,6 @@
 import { type FieldError, invalidRequest } from '../errors.ts'
+import { readTagFilter } from '../tags.ts'
+import { type TagFilter, tagsOf } from '../text/tags.ts'
 import { splitValues } from '../text/values.ts'
 import { Item } from './schemas.ts'
 
@@ -13,6 +15,8 @@ export interface ItemListRequest {
   limit?: number | undefined
   cursor?: string | undefined
   fields?: readonly ItemField[] | undefined
+  /** All items by default. */
+  filter?: TagFilter | undefined
 }
 
 /** The content of a JSON array, in slices. */
@@ -39,16 +43,24 @@ export function readItemListRequest(
     errors.push({ field: 'fields', message })
   }
   if (errors.length > 0) throw invalidRequest(errors)
+  const filter = readTagFilter(query)
   return {
     limit: limit === undefined ? undefined : Math.min(Number(limit), limitMax),
     cursor: query.cursor?.at(-1),
     fields: names && itemFields.filter((field) => field === 'id' || names.includes(field)),
+    filter,
   }
 }
 
 /** The `Link` to the next page: https://www.rfc-editor.org/rfc/rfc8288 */
-export function toNextLink({ limit, fields }: ItemListRequest, next: string): string {
-  const parameters = [`limit=${limit}`, ...(fields ? [`fields=${fields.join(',')}`] : []), `cursor=${next}`]
+export function toNextLink({ limit, fields, filter = [] }: ItemListRequest, next: string): string {
+  const parameters = [
+    `limit=${limit}`,
+    ...(fields ? [`fields=${fields.join(',')}`] : []),
+    ...(filter.length > 0 ? [`tags=${tagsOf(filter).join(',')}`] : []),
+    ...(filter.length > 1 ? ['tagsMatch=all'] : []),
+    `cursor=${next}`,
+  ]
   return `</v1/knowledge?${parameters.join('&')}>; rel="next"`
 }
 

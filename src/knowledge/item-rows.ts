@@ -4,6 +4,7 @@ import { knowledgeItems } from '../db/schema.ts'
 import { inSlices, type SizedRow } from '../db/slices.ts'
 import { preparedQueries } from '../db/store.ts'
 import type { ItemField } from './item-list.ts'
+import { isTagged } from './item-tags.ts'
 import type { Item } from './schemas.ts'
 
 /** The list of items is read in slices of about this many characters of text. */
@@ -15,6 +16,7 @@ export interface ItemHead {
   name: string
   description: string
   createdAt: number
+  tags: string[]
 }
 
 interface ItemRow extends ItemHead {
@@ -32,14 +34,19 @@ const headColumns = {
   name: knowledgeItems.name,
   description: knowledgeItems.description,
   createdAt: knowledgeItems.createdAt,
+  tags: knowledgeItems.tags,
 }
 
 const storedColumns = { ...headColumns, seq: knowledgeItems.seq, changeSeq: knowledgeItems.changeSeq }
 const isOfProject = eq(knowledgeItems.projectId, sql.placeholder('projectId'))
+const isInFilter = isTagged(
+  { projectId: sql`${knowledgeItems.projectId}`, seq: sql`${knowledgeItems.seq}` },
+  sql.placeholder('filter'),
+)
 const isItem = and(isOfProject, eq(knowledgeItems.id, sql.placeholder('id')))
 const name = sql.placeholder('name')
 // `lower` changes ASCII letters only.
-const isNamed = sql`${isOfProject} and (${name} = '' or instr(lower(name), lower(${name})) > 0)`
+const isNamed = sql`${isOfProject} and ${isInFilter} and (${name} = '' or instr(lower(name), lower(${name})) > 0)`
 const isAfter = sql`(created_at, id) < (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`
 
 export const itemQueries = preparedQueries((db) => ({
@@ -49,6 +56,7 @@ export const itemQueries = preparedQueries((db) => ({
     .where(isItem)
     .prepare(),
   headById: db.select(storedColumns).from(knowledgeItems).where(isItem).prepare(),
+  headWithin: db.select(headColumns).from(knowledgeItems).where(and(isItem, isInFilter)).prepare(),
   heads: db
     .select(headColumns)
     .from(knowledgeItems)
@@ -63,7 +71,7 @@ export const itemQueries = preparedQueries((db) => ({
       chars: sql<number>`octet_length(${knowledgeItems.text})`,
     })
     .from(knowledgeItems)
-    .where(sql`${isOfProject} and ${isAfter}`)
+    .where(sql`${isOfProject} and ${isAfter} and ${isInFilter}`)
     .orderBy(desc(knowledgeItems.createdAt), desc(knowledgeItems.id))
     .limit(sql.placeholder('rows'))
     .prepare(),
@@ -105,6 +113,6 @@ export async function* readSlices(
 }
 
 /** An item as the API returns it. */
-export function toItem({ id, name, description, text, createdAt }: ItemRow): Item {
-  return { id, name, description, text, createdAt: new Date(createdAt).toISOString() }
+export function toItem({ id, name, description, text, createdAt, tags }: ItemRow): Item {
+  return { id, name, description, text, createdAt: new Date(createdAt).toISOString(), tags }
 }

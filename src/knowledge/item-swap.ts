@@ -90,7 +90,7 @@ export class ItemSwap {
           requested_at = excluded.requested_at, done_at = null`,
       changed: write.all<{ changeSeq: number }>(sql`
         update ${knowledgeItems} set name = ${next.name}, description = ${next.description}, text = ${next.text},
-          text_hash = ${sha256(next.text)}, updated_at = ${now}, updated_by = ${actorIdOf(by)},
+          text_hash = ${sha256(next.text)}, tags = ${JSON.stringify(next.tags)}, updated_at = ${now}, updated_by = ${actorIdOf(by)},
           change_seq = ${changeSeq}
         where seq = ${current.seq} and change_seq = ${current.changeSeq} returning change_seq as changeSeq`),
       entry: audit.entry({

@@ -1,11 +1,13 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Core } from '../core/core.ts'
-import { chunks, erasures, idempotentCreates, knowledgeItems, projects } from '../db/schema.ts'
+import { chunks, erasures, idempotentCreates, itemTags, knowledgeItems, projects } from '../db/schema.ts'
 import type { SizedRow } from '../db/slices.ts'
 import type { Erasure } from '../erasure/erasure.ts'
 import { AppError } from '../errors.ts'
 import { type ActedBy, actorIdOf } from '../identity.ts'
 import { newId } from '../ids.ts'
+import type { SearchScope } from '../tags.ts'
+import { type TagFilter, toTags } from '../text/tags.ts'
 import { type Chunk, sha256 } from './chunking/chunk.ts'
 import { toChunkPreview } from './chunking/chunk-preview.ts'
 import type { TextThreads } from './chunking/text-threads.ts'
@@ -18,6 +20,7 @@ import { type ItemHead, itemQueries, readSlices, toItem } from './item-rows.ts'
 import type { Item, ItemPage, ItemPageRequest, NewItem, Preview } from './schemas.ts'
 
 const pageLimitDefault = 20
+const tagsListedMax = 1_000
 
 /** Makes statements that are committed in the same transaction as the item. */
 type Alongside = (itemId: string) => readonly SQL[]
@@ -34,6 +37,8 @@ interface StoreOptions {
 export interface ItemsRequest extends ItemPageRequest {
   /** Part of the name, ignoring the case of ASCII letters; empty for all items. */
   name?: string | undefined
+  /** All items by default. */
+  filter?: TagFilter | undefined
 }
 
 export interface KnowledgeFigures {
@@ -99,7 +104,8 @@ export class Knowledge {
     this.checkSize(input.text)
     const { audit, recordHash } = this.#parts
     const createdAt = this.#parts.now()
-    const item = toItem({ ...input, description: input.description ?? '', id, createdAt })
+    const { description = '', tags = [] } = input
+    const item = toItem({ ...input, description, tags: toTags(tags), id, createdAt })
     const { rows, words } = await this.#parts.textThreads.toChunkRows(item.text, item.name)
     const leasedUntil = leaseMs > 0 ? createdAt + leaseMs : null
     const { read, write } = this.#parts.store(projectId)
@@ -108,10 +114,10 @@ export class Knowledge {
     const { created, inserted, twins } = await write.batch({
       number: sql`update ${projects} set change_seq = change_seq + 1 where id = ${projectId}`,
       created: write.all<{ changeSeq: number }>(sql`
-        insert into ${knowledgeItems} (project_id, id, name, description, text, text_hash, updated_at, updated_by,
-          change_seq, created_at)
+        insert into ${knowledgeItems} (project_id, id, name, description, text, text_hash, tags, updated_at,
+          updated_by, change_seq, created_at)
         select ${projectId}, ${item.id}, ${item.name}, ${item.description}, ${item.text}, ${sha256(item.text)},
-          ${createdAt}, ${actorIdOf(by)}, change_seq, ${createdAt} from ${projects} where id = ${projectId}
+          ${JSON.stringify(item.tags)}, ${createdAt}, ${actorIdOf(by)}, change_seq, ${createdAt} from ${projects} where id = ${projectId}
         returning change_seq as changeSeq`),
       entry: audit.entry({
         by,
@@ -146,11 +152,16 @@ export class Knowledge {
   /** Items, newest first, all by default. Items deleted meanwhile are left out. */
   async list(
     projectId: number,
-    { limit, cursor, fields = itemFields }: ItemListRequest = {},
+    { limit, cursor, fields = itemFields, filter = [] }: ItemListRequest = {},
   ): Promise<ItemSlices> {
     const { read } = this.#parts.store(projectId)
     const rowsMax = limit === undefined ? -1 : limit + 1
-    const sizeRows = await itemQueries(read).sizes.all({ projectId, rows: rowsMax, ...readCursor(cursor) })
+    const sizeRows = await itemQueries(read).sizes.all({
+      projectId,
+      rows: rowsMax,
+      filter: JSON.stringify(filter),
+      ...readCursor(cursor),
+    })
     const { rows, next } = cutPage(sizeRows, limit)
     const sizes = rows.map(({ seq, chars }): SizedRow => [seq, chars])
     return { slices: readSlices(read, sizes, fields), next }
@@ -167,27 +178,43 @@ export class Knowledge {
   /** A page of items without their texts, newest first. */
   async page(
     projectId: number,
-    { limit = pageLimitDefault, cursor, name = '' }: ItemsRequest,
+    { limit = pageLimitDefault, cursor, name = '', filter = [] }: ItemsRequest,
   ): Promise<ItemPage> {
     const { read, readInBackground } = this.#parts.store(projectId)
-    // Only a search by name scans many rows, so it runs aside.
-    const { page } = itemQueries(name ? readInBackground : read)
-    const pageRows = await page.all({ projectId, name, rows: limit + 1, ...readCursor(cursor) })
+    // Only a search by name or tags scans many rows, so it runs aside.
+    const { page } = itemQueries(name || filter.length > 0 ? readInBackground : read)
+    const which = { projectId, name, filter: JSON.stringify(filter) }
+    const pageRows = await page.all({ ...which, rows: limit + 1, ...readCursor(cursor) })
     const { rows, next: nextCursor } = cutPage(pageRows, limit)
     const data = rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt).toISOString() }))
     return { data, nextCursor }
   }
 
-  /** How many items have this in their names; all items without a name. */
-  async count(projectId: number, name = ''): Promise<number> {
+  /** The project's tags in order, at most 1,000. */
+  async tags(projectId: number): Promise<string[]> {
     const { readInBackground } = this.#parts.store(projectId)
-    return (await itemQueries(readInBackground).count.get({ projectId, name }))?.items ?? 0
+    const rows = await readInBackground
+      .selectDistinct({ tag: itemTags.tag })
+      .from(itemTags)
+      .where(eq(itemTags.projectId, projectId))
+      .orderBy(itemTags.tag)
+      .limit(tagsListedMax)
+    return rows.map(({ tag }) => tag)
   }
 
-  /** The id, the name and the text's SHA-256 of each item: enough to tell whether an item exists already. */
-  async contents(projectId: number): Promise<{ id: string; name: string; textHash: string }[]> {
+  /** How many items a list has on all its pages. */
+  async count(
+    projectId: number,
+    { name = '', filter = [] }: Pick<ItemsRequest, 'name' | 'filter'> = {},
+  ): Promise<number> {
+    const { count } = itemQueries(this.#parts.store(projectId).readInBackground)
+    return (await count.get({ projectId, name, filter: JSON.stringify(filter) }))?.items ?? 0
+  }
+
+  /** The id, the name, the tags as JSON and the text's SHA-256 of each item: enough to tell whether it exists already. */
+  async contents(projectId: number): Promise<{ id: string; name: string; textHash: string; tags: string }[]> {
     return await this.#parts.store(projectId).read.all(sql`
-      select id, name, text_hash as textHash from ${knowledgeItems} where project_id = ${projectId}`)
+      select id, name, text_hash as textHash, tags from ${knowledgeItems} where project_id = ${projectId}`)
   }
 
   async figures(projectId: number): Promise<KnowledgeFigures> {
@@ -208,9 +235,10 @@ export class Knowledge {
     return await itemQueries(this.#parts.store(projectId).read).heads.all({ projectId })
   }
 
-  /** Null if the project has no such item. */
-  async head(projectId: number, id: string): Promise<ItemHead | null> {
-    return (await itemQueries(this.#parts.store(projectId).read).headById.get({ projectId, id })) ?? null
+  /** Null if the project has no such item within these tags. */
+  async head({ projectId, tags }: SearchScope, id: string): Promise<ItemHead | null> {
+    const { headWithin } = itemQueries(this.#parts.store(projectId).read)
+    return (await headWithin.get({ projectId, id, filter: JSON.stringify(tags) })) ?? null
   }
 
   /** The change number of the item's last change. @throws not_found */
@@ -220,7 +248,9 @@ export class Knowledge {
     return row.changeSeq
   }
 
-  async get(projectId: number, id: string): Promise<Item> {
+  /** @param tags those that it must be within. @throws not_found */
+  async get(projectId: number, id: string, tags: TagFilter = []): Promise<Item> {
+    if (tags.length > 0 && !(await this.head({ projectId, tags }, id))) throw itemNotFound()
     const row = await itemQueries(this.#parts.store(projectId).read).byId.get({ projectId, id })
     if (!row) throw itemNotFound()
     return toItem(row)

@@ -87,7 +87,7 @@ export function openKnowledge(core: Core, { embedder, textThreads, index, erasur
       questionsOfCall({ store, settingsOf, now }, projectId, callId),
     golden,
     goldenRuns,
-    questionChecks: new QuestionChecks(core, { search, groups, goldenRuns }),
+    questionChecks: new QuestionChecks(core, { search, groups, golden, goldenRuns }),
     files,
   }
 }

@@ -8,6 +8,7 @@ import { jsonHeaders } from '../http/json-headers.ts'
 import { readParameters } from '../http/parameters.ts'
 import type { Reader, ResponseBuffers } from '../http/response-buffers.ts'
 import type { Caller } from '../identity.ts'
+import { tagsOfUpload, within } from '../tags.ts'
 import { bodyOf } from '../validation.ts'
 import * as docs from './docs.ts'
 import type { FileReader } from './files/file-reader.ts'
@@ -63,9 +64,9 @@ export function knowledgeRoutes({ buffers, contexts }: Http, parts: KnowledgePar
       async ({ caller, request, body }) => {
         // json-body.ts reads the bodies of this route as uploads.
         const { type, bytes } = body as Upload
-        const { file, parts } = await files.readForm(caller.projectId, type, bytes)
+        const { file, tags, parts } = await files.readForm(caller.projectId, type, bytes)
         tellIgnored(contexts.of(request), ignoredIn(UploadedFile, parts, isStrict(request)))
-        return await create(caller, file, request)
+        return await create(caller, { ...file, tags: tagsOfUpload(tags, file.tags) }, request)
       },
       { detail: docs.createKnowledgeFromFile },
     )
@@ -77,7 +78,7 @@ export function knowledgeRoutes({ buffers, contexts }: Http, parts: KnowledgePar
     .post(
       '/search',
       async ({ caller, body, request, set }) => {
-        const { answer, shares } = await search.search(caller.projectId, body, callIdOf(request))
+        const { answer, shares } = await search.search(within(caller), body, callIdOf(request))
         set.headers['server-timing'] = toServerTiming(shares)
         return answer
       },

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { type TagsMatch, tagMessage, tagPattern, tagsMax } from '../text/tags.ts'
 import { named, plainNamePattern } from '../validation.ts'
 import type { ChunkFate } from './chunking/chunk-changes.ts'
 import { readableFiles } from './files/file-text.ts'
@@ -20,6 +21,16 @@ export const ItemId = Type.String({
   example: 'kn_019a5f0c2b7e7cc0a1d2e3f405162738',
 })
 
+const Tag = Type.String({ pattern: tagPattern, 'x-message': tagMessage, example: 'billing' })
+/** Tags as clients send them. */
+export const Tags = Type.Array(Tag, { maxItems: tagsMax })
+const TagsMatchName = Type.Unsafe<TagsMatch>({
+  type: 'string',
+  enum: ['any', 'all'],
+  default: 'any',
+  description: 'Whether an item must have one of the tags, or all of them.',
+})
+
 /** The body that creates an item. The size limit of `text` is in bytes and configurable, so it is not here. */
 export const NewItem = named('KnowledgeItemInput', {
   name: Type.String({
@@ -32,6 +43,7 @@ export const NewItem = named('KnowledgeItemInput', {
   }),
   text: Type.String({ ...notBlank, example: '## Refunds\n\nWe refund any order within 30 days.' }),
   description: Type.Optional(Type.String({ maxLength: 2_000, example: 'What agents say about refunds.' })),
+  tags: Type.Optional({ ...Tags, description: 'Searches can be limited to items with certain tags.' }),
 })
 export type NewItem = Static<typeof NewItem>
 
@@ -46,9 +58,15 @@ export const UploadedFile = named('KnowledgeFile', {
     description: `With its name, which says its kind: ${readableFiles} can be read.`,
     example: '## Refunds\n\nWe refund any order within 30 days.',
   }),
+  tags: Type.Optional(
+    Type.String({
+      description: 'Its tags, with commas between them, beside those of its front matter.',
+      example: 'billing,eu',
+    }),
+  ),
 })
 
-/** A knowledge item as the API returns it: exactly these five fields. */
+/** A knowledge item as the API returns it: exactly these six fields. */
 export const Item = named('KnowledgeItem', {
   id: ItemId,
   name: Type.String({ example: 'Refund policy' }),
@@ -61,6 +79,7 @@ export const Item = named('KnowledgeItem', {
     example: '## Refunds\n\nWe refund any order within 30 days.',
   }),
   createdAt: Type.String({ format: 'date-time', example: '2026-01-31T09:30:00.000Z' }),
+  tags: Type.Array(Tag, { description: 'Sorted, each once.' }),
 })
 export type Item = Static<typeof Item>
 
@@ -145,6 +164,11 @@ export const SearchRequest = named('SearchRequest', {
   itemIds: Type.Optional(
     Type.Array(Type.String(), { maxItems: 1_000, description: 'Search only these items.' }),
   ),
+  tags: Type.Optional({
+    ...Tags,
+    description: 'Search only items with these tags; both hold with `itemIds`.',
+  }),
+  tagsMatch: Type.Optional(TagsMatchName),
   mode: Type.Optional(
     Type.Unsafe<SearchMode>({
       ...searchMode,

@@ -11,6 +11,7 @@ import { AppError } from '../errors.ts'
 import { type BodyLimits, readJson, withinTime } from '../http/json-body.ts'
 import type { ResponseBuffers } from '../http/response-buffers.ts'
 import { limits } from '../limits.ts'
+import type { TagFilter } from '../text/tags.ts'
 import { RpcError, toMessage } from './message.ts'
 import type { McpTool, ToolContext } from './tool.ts'
 
@@ -33,6 +34,7 @@ export interface McpOptions {
   projectId: number
   /** The id of the phone call in which the model asks, if the request has it. */
   callId: string | null
+  tags: TagFilter
   /** Bound the memory of answers. */
   buffers: ResponseBuffers
   /** Called with every failure that is not the caller's fault. */
@@ -102,7 +104,7 @@ function toSdkRequest(request: Request): Request {
  * takes six times as long to create.
  */
 function createMcpServer(
-  { tools, version, projectId, callId, onUnexpected, toolMsMax = toolMsMaxDefault }: McpOptions,
+  { tools, version, projectId, callId, tags, onUnexpected, toolMsMax = toolMsMaxDefault }: McpOptions,
   admit: ToolContext['admit'],
 ): Server {
   const info = { name: 'callbook', title: 'Callbook', version }
@@ -116,7 +118,7 @@ function createMcpServer(
       throw new RpcError(ErrorCode.InvalidParams, `Unknown tool; there are ${names}`)
     }
     try {
-      const answer = tool.call(projectId, params.arguments ?? {}, { callId, admit })
+      const answer = tool.call(projectId, params.arguments ?? {}, { callId, tags, admit })
       return (await withinTime(toolMsMax, answer)) ?? late(params.name, toolMsMax, onUnexpected)
     } catch (error) {
       onUnexpected(error)

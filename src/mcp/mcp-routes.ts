@@ -3,7 +3,9 @@ import { type AppError, forbidden } from '../errors.ts'
 import { callerContext, callIdOf } from '../http/caller.ts'
 import type { Http } from '../http/http.ts'
 import { isTrustedOrigin } from '../http/origins.ts'
+import { readParameters } from '../http/parameters.ts'
 import { scopeAllows } from '../identity.ts'
+import { within } from '../tags.ts'
 import { version } from '../version.ts'
 import type { McpTool } from './tool.ts'
 
@@ -20,13 +22,14 @@ export function mcpRoutes(http: Http, tools: readonly McpTool[]) {
     async ({ caller, request }) => {
       if (!isTrustedOrigin(request.headers.get('origin'), ownOrigin)) throw untrustedOrigin()
       const { requestId } = contexts.of(request)
-      const { projectId, scope } = caller
+      const { scope } = caller
+      const { projectId, tags } = within(caller, readParameters(request.url))
       const allowedTools = tools.filter((tool) => scopeAllows(scope, tool.permission))
       const report = (error: unknown) => onUnexpected(error, requestId)
       const limits = { bytesMax: contexts.bodyBytesMaxOf(request), admission }
       // Loaded only when it is used: the protocol's SDK is large.
       const { answerMcp } = await import('./mcp-response.ts')
-      const context = { version, projectId, callId: callIdOf(request), buffers, onUnexpected: report }
+      const context = { version, projectId, callId: callIdOf(request), tags, buffers, onUnexpected: report }
       return await answerMcp(request, { ...context, tools: allowedTools }, limits)
     },
     // Clients learn the tools from the protocol itself.

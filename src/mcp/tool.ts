@@ -3,12 +3,15 @@ import type { Static, TObject } from '@sinclair/typebox'
 import { AppError, type FieldError, invalidRequest } from '../errors.ts'
 import type { Permission } from '../identity.ts'
 import { isNamed, nearestName, unknownName } from '../names.ts'
+import type { TagFilter } from '../text/tags.ts'
 import { compileCheck } from '../validation.ts'
 
 /** What a tool is called with, beside its arguments. */
 export interface ToolContext {
   /** The id of the phone call in which the model asks, if the request has it. */
   callId: string | null
+  /** The tags of the key and of the address, which limit what is known. */
+  tags: TagFilter
   /** Called before a large document is read. @throws unavailable if there is no room for it */
   admit: (bytes: number) => void
 }

@@ -3,6 +3,7 @@ import type { Ingest } from '../calls/writing/ingest.ts'
 import type { Core } from '../core/core.ts'
 import { AppError, unavailable } from '../errors.ts'
 import type { FetchQueue } from '../recordings/fetching/fetch-queue.ts'
+import { filterOf } from '../text/tags.ts'
 import type { Fault, SignedRequest } from './event.ts'
 import type { EventCounts } from './event-counts.ts'
 import { answerTo, eventsOf, hasSecret, isSigned, platforms, readEvent, recordingIn } from './platforms.ts'
@@ -74,7 +75,9 @@ export class SourceEvents {
       await failures.add(source, read.fault, null)
       return {}
     }
-    const answer = await lookUps.answer(source.platform, source.projectId, read.value)
+    const { platform, projectId, options } = source
+    const tags = filterOf(options.tags ? options.tags.split(',') : [])
+    const answer = await lookUps.answer(platform, { projectId, tags }, read.value)
     if (answer) return answer
     const fault = await this.#write(source, read.value)
     if (fault) await failures.add(source, fault, read.value)

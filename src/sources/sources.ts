@@ -9,6 +9,7 @@ import type { Erasure } from '../erasure/erasure.ts'
 import { type AppError, invalidRequest, notFound, refuseFields } from '../errors.ts'
 import type { ActedBy } from '../identity.ts'
 import { toIso } from '../text/instant.ts'
+import { tagsProblem } from '../text/tags.ts'
 import { nameProblem } from '../validation.ts'
 import { isPlatform, type PlatformName, platformNames, setUpOf, type WebhookPlatform } from './catalog.ts'
 import type { SourceOptions } from './event.ts'
@@ -412,6 +413,7 @@ function optionProblems(
     if (choices !== undefined && value === null) return required.includes(name) ? 'is required' : null
     if (value !== null && apiKeyName && name === 'apiKey') return asciiProblem(value)
     if (value !== null && apiKeyName && name === 'host') return hostProblem(value)
+    if (value !== null && choices === null && name === 'tags') return tagsProblem(value.split(','))
     if (value && !hasNoHistory && name === 'poll')
       return value === 'off' || pollEveryMs(value) ? null : 'must be 1m to 24h, such as 5m, or off'
     return optionProblem(value ?? '', choices, Object.keys(choicesByName))

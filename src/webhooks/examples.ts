@@ -36,6 +36,7 @@ const item = {
   description: 'What agents say about refunds.',
   text: '## Refunds\n\nWe refund any order within 30 days.',
   createdAt: startedAt,
+  tags: ['billing'],
 }
 
 const alert = {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { limitOf, toErrorBody, toRecords } from '../../src/agents/dify.ts'
-import { comparisonOperators, itemFilterOf } from '../../src/agents/dify-conditions.ts'
 import { AppError } from '../../src/errors.ts'
 import fc from '../support/fast-check.ts'
 import { addItems } from '../support/items.ts'
@@ -17,10 +16,10 @@ const items = [
   {
     name: 'Returns',
     text: '## Time\n\nItems can be returned within 30 days.\n\n## Condition\n\nUnworn, with tags.',
-    description: 'policy',
+    tags: ['policy'],
   },
-  { name: 'Shipping of items', text: 'Standard shipping takes three to five days.', description: 'policy' },
-  { name: 'Bicycles', text: 'The blue bicycle costs 900 euros, all items included.' },
+  { name: 'Shipping of items', text: 'Standard shipping takes three to five days.', tags: ['policy'] },
+  { name: 'Bicycles', text: 'The blue bicycle costs 900 euros, all items included.', tags: ['prices'] },
 ]
 const path = '/integrations/dify/retrieval'
 const firstDay = Date.UTC(2026, 0, 1)
@@ -49,8 +48,8 @@ async function retrieve(more: Record<string, unknown>, target = project): Promis
 }
 
 /** The names of the items found, sorted. */
-async function titlesFor(condition: unknown, more = {}): Promise<string[]> {
-  const records = await retrieve({ query: 'items', metadata_condition: condition, ...more })
+async function titlesFor(more: Record<string, unknown>): Promise<string[]> {
+  const records = await retrieve({ query: 'items', ...more })
   return [...new Set(records.map(({ title }) => title))].sort()
 }
 
@@ -99,8 +98,6 @@ describe('an external knowledge base of Dify', () => {
     expect(records.length).toBeGreaterThan(1)
     for (const retrieval_setting of [{}, { top_k: 2 }, { score_threshold: 0.1 }])
       expect((await retrieve({ retrieval_setting })).length).toBeGreaterThan(0)
-    const unset = { logical_operator: null, conditions: null }
-    expect((await retrieve({ metadata_condition: unset })).length).toBe(records.length)
   })
 
   test("is the key's project by its id or its name, or one of its items", async () => {
@@ -224,190 +221,35 @@ describe('an external knowledge base of Dify', () => {
   })
 })
 
-describe('metadata_condition', () => {
-  const is = (name: string, comparison_operator: string, value?: unknown) => ({
-    name,
-    comparison_operator,
-    ...(value === undefined ? {} : { value }),
-  })
-  const all = ['Bicycles', 'Returns', 'Shipping of items']
-
-  test.each<[string, unknown, string[]]>([
-    ['contains', 'i', ['Bicycles', 'Shipping of items']],
-    ['contains', 'I', []],
-    ['not contains', 'i', ['Returns']],
-    ['start with', 'Ship', ['Shipping of items']],
-    ['end with', 's', all],
-    ['is', 'Returns', ['Returns']],
-    ['is', 'returns', []],
-    ['is not', 'Returns', ['Bicycles', 'Shipping of items']],
-    ['in', ['Returns', 'Bicycles', 'nobody'], ['Bicycles', 'Returns']],
-    ['in', [], []],
-    ['not in', ['Returns', 'Bicycles'], ['Shipping of items']],
-    ['empty', undefined, []],
-    ['not empty', undefined, all],
-  ])('name %s %j', async (operator, value, titles) => {
-    for (const name of ['name', 'title'])
-      expect(await titlesFor({ conditions: [is(name, operator, value)] })).toEqual(titles)
-  })
-
-  test('description, which may be empty, and ids', async () => {
-    expect(await titlesFor({ conditions: [is('description', 'empty')] })).toEqual(['Bicycles'])
-    expect(await titlesFor({ conditions: [is('description', 'is', 'policy')] })).toEqual([
+describe('tags in the knowledge id', () => {
+  test('limit the search to items with one of them; unknown ones find nothing', async () => {
+    expect(await titlesFor({ knowledge_id: 'tags:policy' })).toEqual(['Returns', 'Shipping of items'])
+    expect(await titlesFor({ knowledge_id: 'tags:prices,policy' })).toEqual([
+      'Bicycles',
       'Returns',
       'Shipping of items',
     ])
-    for (const name of ['id', 'document_id'])
-      expect(await titlesFor({ conditions: [is(name, 'in', [ids[0], ids[2]])] })).toEqual([
-        'Bicycles',
-        'Returns',
-      ])
+    expect(await titlesFor({ knowledge_id: 'tags:unknown' })).toEqual([])
+    for (const knowledge_id of ['tags:', 'tags:Policy', 'tags:policy,'])
+      await expectDifyError(await send({ knowledge_id }), 400, 400, /^Invalid request: tags: must be 1 to 50/)
   })
 
-  const second = '2026-01-02T00:00:00Z'
-  test.each<[string, unknown, string[]]>([
-    ['before', second, ['Returns']],
-    ['after', second, ['Bicycles']],
-    ['<', '2026-01-02', ['Returns']],
-    ['>', '2026-01-02', ['Bicycles']],
-    ['≤', '2026-01-02T01:00:00+01:00', ['Returns', 'Shipping of items']],
-    ['≥', '2026-01-01T19:00:00.000-05:00', ['Bicycles', 'Shipping of items']],
-    ['=', (firstDay + dayMs) / 1_000, ['Shipping of items']],
-    ['≠', second, ['Bicycles', 'Returns']],
-    ['is', second, ['Shipping of items']],
-    ['is not', second, ['Bicycles', 'Returns']],
-    ['empty', undefined, []],
-    ['not empty', undefined, all],
-  ])('created_at %s %j', async (operator, value, titles) => {
-    for (const name of ['created_at', 'createdAt'])
-      expect(await titlesFor({ conditions: [is(name, operator, value)] })).toEqual(titles)
-  })
-
-  test('joins by and, or as asked by or; no condition is no filter', async () => {
-    const conditions = [is('description', 'is', 'policy'), is('name', 'contains', 'e')]
-    expect(await titlesFor({ conditions })).toEqual(['Returns', 'Shipping of items'])
-    expect(await titlesFor({ logical_operator: 'and', conditions })).toEqual(['Returns', 'Shipping of items'])
-    expect(await titlesFor({ logical_operator: 'or', conditions })).toEqual(all)
-    expect(await titlesFor({ logical_operator: 'or', conditions: [] })).toEqual(all)
-    expect(await titlesFor({})).toEqual(all)
-  })
-
-  test('limits one item as well', async () => {
-    const conditions = [is('name', 'is', 'Returns')]
-    expect(await titlesFor({ conditions }, { knowledge_id: ids[0] })).toEqual(['Returns'])
-    expect(await titlesFor({ conditions }, { knowledge_id: ids[1] })).toEqual([])
-  })
-
-  test('limits the search itself: the first record that fits is found however many do not', async () => {
-    const crowded = await service.mintProject()
-    for (let n = 0; n < 12; n++) await addItems(crowded, [{ name: `Noise ${n}`, text: 'items items items' }])
-    await addItems(crowded, [{ name: 'Wanted', text: 'Some words, and items among them.' }])
-    const records = await retrieve(
-      {
-        retrieval_setting: { top_k: 1, score_threshold: 0 },
-        metadata_condition: { conditions: [is('name', 'is', 'Wanted')] },
-      },
-      crowded,
-    )
-    expect(records.map(({ title }) => title)).toEqual(['Wanted'])
-  })
-
-  test.each<[string, unknown, string]>([
-    ['an unknown field', is('category', 'is', 'x'), '0.name: must be one of name, title, description'],
-    ['a field of every object', is('constructor', 'is', 'x'), '0.name: must be one of'],
-    ['a field of passages', is('heading', 'is', 'x'), '0.name: must be one of'],
-    ['several fields', { name: ['name', 'title'], comparison_operator: 'empty' }, '0.name: must be a string'],
-    ['no field', { comparison_operator: 'empty' }, '0.name: is required'],
-    ['no operator', { name: 'name', value: 'x' }, '0.comparison_operator: is required'],
-    ['an unknown operator', is('name', 'like', 'x'), '0.comparison_operator: must be one of contains'],
-    ['a text by a number', is('name', '>', 5), '0.comparison_operator: > does not compare a text'],
-    [
-      'a text by a date',
-      is('name', 'before', second),
-      '0.comparison_operator: before does not compare a text',
-    ],
-    [
-      'a time by a text',
-      is('created_at', 'contains', '2026'),
-      '0.comparison_operator: contains does not compare a time',
-    ],
-    ['no value', is('name', 'contains'), '0.value: must be a text'],
-    ['a value that is null', is('name', 'is', null), '0.value: must be a text'],
-    ['a list for a text', is('name', 'is', ['Returns']), '0.value: must be a text'],
-    [
-      'a text for a list',
-      is('name', 'in', 'Returns,Bicycles'),
-      '0.value: must be a list of at most 1000 texts',
-    ],
-    ['a list of numbers', is('name', 'not in', [5]), '0.value: must be a list of at most 1000 texts'],
-    [
-      'a list of too many texts',
-      is('name', 'not in', Array(1_001).fill('')),
-      '0.value: must be a list of at most 1000 texts',
-    ],
-    ['a date that is none', is('created_at', 'before', 'yesterday'), '0.value: must be a date'],
-    ['a month that is none', is('created_at', 'after', '2026-13-01'), '0.value: must be a date'],
-    ['a day that is none', is('created_at', 'after', '2026-02-30'), '0.value: must be a date'],
-    ['a time without a zone', is('created_at', 'after', '2026-01-01T00:00:00'), '0.value: must be a date'],
-  ])('refuses %s, since no condition is passed over', async (_, condition, message) => {
-    const answer = await send({ metadata_condition: { conditions: [condition] } })
-    await expectDifyError(answer, 400, 400, `Invalid request: metadata_condition.conditions.${message}`)
-  })
-
-  test('is 400 when it is none', async () => {
-    for (const [metadata_condition, message] of [
-      ['x', 'metadata_condition: must be an object'],
-      [[], 'metadata_condition: must be an object'],
-      [{ logical_operator: 'xor' }, 'metadata_condition.logical_operator: must be one of and, or'],
-      [{ conditions: {} }, 'metadata_condition.conditions: must be an array'],
-      [{ conditions: [null] }, 'metadata_condition.conditions.0: must be an object'],
-      [{ conditions: Array(101).fill({}) }, 'metadata_condition.conditions: must have at most 100 entries'],
-    ])
-      await expectDifyError(await send({ metadata_condition }), 400, 400, String(message))
-  })
-
-  test('either decides about every item or is refused as the client’s own fault', () => {
-    const condition = fc.record({
-      name: fc.constantFrom('name', 'description', 'id', 'created_at', 'nothing'),
-      comparison_operator: fc.constantFrom(...comparisonOperators),
-      value: fc.oneof(fc.string(), fc.integer(), fc.array(fc.string()), fc.anything()),
-    })
-    const item = fc.record({
-      id: fc.string(),
-      name: fc.string(),
-      description: fc.string(),
-      createdAt: fc.nat(),
-    })
-    fc.assert(
-      fc.property(condition, item, (made, head) => {
-        try {
-          const keeps = itemFilterOf({ conditions: [made] })
-          expect(typeof keeps?.(head)).toBe('boolean')
-        } catch (error) {
-          expect(error).toBeInstanceOf(AppError)
-        }
-      }),
-    )
-  })
-
-  test('an operator and its opposite part the items between them', () => {
-    const opposites = [
-      ['contains', 'not contains'],
-      ['is', 'is not'],
-      ['in', 'not in'],
-      ['empty', 'not empty'],
-    ] as const
-    const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 3 })
-    fc.assert(
-      fc.property(fc.constantFrom(...opposites), text, text, ([one, other], name, part) => {
-        const head = { id: 'kn', name, description: '', createdAt: 0 }
-        const keeps = (comparison_operator: string) => {
-          const value = comparison_operator.endsWith('in') ? [part] : part
-          return itemFilterOf({ conditions: [{ name: 'name', comparison_operator, value }] })?.(head)
-        }
-        expect(keeps(one)).toBe(!keeps(other))
-      }),
-    )
+  test('take the place of metadata_condition, which is refused and not passed over', async () => {
+    const condition = { name: 'name', comparison_operator: 'is', value: 'Returns' }
+    const conditions = [
+      { conditions: [condition] },
+      { logical_operator: null, conditions: null },
+      {},
+      [],
+      'x',
+    ]
+    for (const metadata_condition of conditions)
+      await expectDifyError(
+        await send({ metadata_condition }),
+        400,
+        400,
+        'Invalid request: metadata_condition: must be null: name tags in knowledge_id instead, such as tags:billing,eu',
+      )
   })
 })
 

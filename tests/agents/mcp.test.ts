@@ -90,6 +90,8 @@ describe('a client of the protocol', () => {
       'get_call',
       'get_metrics',
       'compare_calls',
+      'list_gaps',
+      'get_gap',
     ])
     for (const tool of tools) {
       expect(tool.title).toBeString()
@@ -164,9 +166,17 @@ describe('list_knowledge', () => {
           name: 'Shipping',
           description: 'How long parcels take.',
           createdAt: expect.stringMatching(/Z$/),
+          tags: [],
           textBytes: 28,
         },
-        { id: ids[0], name: 'Refund policy', description: '', createdAt: expect.any(String), textBytes: 63 },
+        {
+          id: ids[0],
+          name: 'Refund policy',
+          description: '',
+          createdAt: expect.any(String),
+          tags: [],
+          textBytes: 63,
+        },
       ],
       nextCursor: null,
     })

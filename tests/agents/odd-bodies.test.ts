@@ -88,24 +88,11 @@ const routes: Record<string, Route> = {
         : status < 500 && has(body, 'error_code', Number.isInteger) && has(body, 'error_msg', isText),
     around: (odd) => {
       const good = { knowledge_id: project.id, query: 'refund', retrieval_setting: { top_k: 3 } }
-      const condition = (more: object) => ({
-        ...good,
-        metadata_condition: {
-          conditions: [{ name: 'name', comparison_operator: 'is', value: 'x', ...more }],
-        },
-      })
       const odds = ['knowledge_id', 'query', 'retrieval_setting', 'metadata_condition'].map((name) => ({
         ...good,
         [name]: odd,
       }))
-      return [
-        odd,
-        ...odds,
-        { ...good, retrieval_setting: { top_k: odd, score_threshold: odd } },
-        { ...good, metadata_condition: { logical_operator: odd, conditions: odd } },
-        ...[{ name: odd }, { comparison_operator: odd }, { value: odd }].map(condition),
-        condition({ name: 'created_at', comparison_operator: 'before', value: odd }),
-      ]
+      return [odd, ...odds, { ...good, retrieval_setting: { top_k: odd, score_threshold: odd } }]
     },
   },
   'the Model Context Protocol': {

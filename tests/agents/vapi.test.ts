@@ -443,10 +443,12 @@ function finding(data: SearchHit[], queries: string[] = []): Parameters<typeof a
   return { search: { search }, onFailure }
 }
 
+const scope = { projectId: 1, tags: [] }
+
 /** What is searched for when the agent sends this conversation; null if nothing is. */
 async function queryOf(messages: unknown[]): Promise<string | null> {
   const queries: string[] = []
-  await findDocuments(finding([], queries), 1, { message: { type: 'knowledge-base-request', messages } })
+  await findDocuments(finding([], queries), scope, { message: { type: 'knowledge-base-request', messages } })
   return queries[0] ?? null
 }
 
@@ -550,7 +552,7 @@ describe('passages for the model', () => {
     const messages = [{ role: 'user', content: 'How long do I have?' }]
     const hits = [hit, { ...hit, heading: null }, { ...hit, heading: 'Time' }]
     const body = { message: { type: 'knowledge-base-request' as const, messages } }
-    const { documents } = await findDocuments(finding(hits), 1, body)
+    const { documents } = await findDocuments(finding(hits), scope, body)
     expect(documents[0]).toEqual({ content: 'Returns › Time\nT', similarity: 0.5, uuid: 'kn_1:3' })
     expect(documents.slice(1).map(({ content }) => content)).toEqual(['Returns\nT', 'Returns › Time\nT'])
   })
@@ -563,7 +565,7 @@ describe('passages for the model', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.record({ name: text, heading: fc.option(text), text })), async (parts) => {
         const hits = parts.map((part) => ({ ...hit, ...part }))
-        const result = (await answerCalls(finding(hits), 1, body))[0]?.result
+        const result = (await answerCalls(finding(hits), scope, body))[0]?.result
         expect(result?.startsWith('No passage covers this question well.')).toBe(parts.length > 0)
         expect(result).not.toBe('')
         expect(result).toMatch(/^[a-zA-Z0-9 ():.›]*$/)
@@ -575,7 +577,7 @@ describe('passages for the model', () => {
   test('a failure tells the model what is its to mend, and nothing else', async () => {
     const told = async (error: Error, parameters: object = { query: 'q' }) => {
       const failing = { search: async () => Promise.reject(error) }
-      return await lookUp({ search: failing, onFailure: () => {} }, 1, { parameters, callId: null })
+      return await lookUp({ search: failing, onFailure: () => {} }, scope, { parameters, callId: null })
     }
     expect(await told(new Error('no such table: secret'))).toBe('The search failed.')
     const unavailable = new AppError('unavailable', 'Service unavailable', { detail: 'secret' })
@@ -587,7 +589,7 @@ describe('passages for the model', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.anything(), { maxLength: 16 }), async (list) => {
         for (const message of [{ toolCallList: list }, { toolWithToolCallList: list }])
-          expect((await answerCalls(finding([]), 1, { message })).length).toBe(list.length)
+          expect((await answerCalls(finding([]), scope, { message })).length).toBe(list.length)
       }),
     )
   })

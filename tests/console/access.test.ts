@@ -133,6 +133,7 @@ const levels: Record<string, Level> = {
   'GET /projects/:project/overview/knowledge': 'see',
   'GET /projects/:project/knowledge': 'see',
   'POST /projects/:project/knowledge': 'change',
+  'PATCH /projects/:project/knowledge': 'change',
   'DELETE /projects/:project/knowledge': 'delete',
   'POST /projects/:project/knowledge/preview': 'change',
   'POST /projects/:project/knowledge/read': 'change',

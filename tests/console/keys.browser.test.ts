@@ -77,6 +77,8 @@ describe('keys and people, in a browser', () => {
     await dialog.getByLabel('Name').fill('Agents')
     expect(await dialog.getByLabel('Web pages').count()).toBe(0)
     await dialog.getByRole('radio', { name: /^Search/ }).click()
+    await dialog.getByLabel('Only items tagged').fill('Billing')
+    await page.keyboard.press('Enter')
     await dialog.getByLabel('Web pages').fill('https://app.example.com, http://localhost:5173')
     await dialog.getByRole('button', { name: 'Create key' }).click()
     const key = await dialog.getByLabel('Key', { exact: true }).inputValue()
@@ -86,6 +88,7 @@ describe('keys and people, in a browser', () => {
     const answer = await callsWith(key)
     expect([answer.status, (await answer.json()).title]).toEqual([403, 'Key does not allow this'])
     const [made] = await service.services.keys.list(project.projectId)
+    expect(made?.tags).toEqual(['billing'])
     expect(made?.allowedOrigins).toEqual(['https://app.example.com', 'http://localhost:5173'])
   })
 

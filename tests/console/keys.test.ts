@@ -29,6 +29,7 @@ describe('a key created in the console', () => {
       hint: `ck_live_…${key.slice(-4)}`,
       allowedIps: [],
       allowedOrigins: [],
+      tags: [],
       createdBy: set.owner.name,
       createdAt: expect.any(String),
       expiresAt: null,

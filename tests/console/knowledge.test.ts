@@ -48,7 +48,7 @@ const threeChunks = ['One', 'Two', 'Three']
 describe('the list of knowledge items', () => {
   test('is empty in a new project', async () => {
     const project = await console.mintProject()
-    expect(await list(project)).toEqual({ data: [], nextCursor: null, total: 0 })
+    expect(await list(project)).toEqual({ data: [], nextCursor: null, total: 0, tags: [] })
   })
 
   test('has name, description, size, chunks, status and time, and no text', async () => {
@@ -65,12 +65,14 @@ describe('the list of knowledge items', () => {
           chunks: 3,
           status: { state: 'ready' },
           createdAt,
+          tags: [],
           updatedAt: createdAt,
           updatedBy: { name: expect.any(String), isKey: true },
         },
       ],
       nextCursor: null,
       total: 1,
+      tags: [],
     })
   })
 
@@ -89,6 +91,27 @@ describe('the list of knowledge items', () => {
     expect(third.data.map(({ name }) => name)).toEqual(['Item 0'])
     expect(third.nextCursor).toBeNull()
     expect(third.total).toBe(7)
+  })
+
+  test('holds the items with one of these tags; many get and lose tags together', async () => {
+    const project = await console.mintProject()
+    const made = [await create(project, 'One'), await create(project, 'Two'), await create(project, 'Three')]
+    const ids = made.map(({ id }) => id)
+    const tag = (body: object) => owner.send('PATCH', pathOf(project), body)
+    expect(await (await tag({ ids: [...ids.slice(0, 2), 'gone'], add: ['b', 'a'] })).json()).toEqual({
+      changed: 2,
+    })
+    expect(await (await tag({ ids, add: ['c'], remove: ['a'] })).json()).toEqual({ changed: 3 })
+    const { data, tags, total } = await list(project, '?tags=b+unknown')
+    expect(data.map((row) => [row.name, row.tags])).toEqual([
+      ['Two', ['b', 'c']],
+      ['One', ['b', 'c']],
+    ])
+    expect([tags, total]).toEqual([['b', 'c'], 2])
+    const add = Array.from({ length: 20 }, (_, n) => `t${n}`)
+    await expectProblem(await tag({ ids, add }), 'invalid_request')
+    await expectProblem(await tag({ ids, add: ['A'] }), 'invalid_request')
+    await expectProblem(await owner.fetch(`${pathOf(project)}?tags=A`), 'invalid_request')
   })
 
   test('holds the items whose names contain these letters, in pages', async () => {

@@ -215,6 +215,22 @@ describe('questions, in a browser', () => {
     expect(await page.getByRole('row').count()).toBe(2)
   })
 
+  test('of a file show it and are changed there alone; gaps are handed to a coding agent', async () => {
+    const { page, open } = tab
+    const [item] = await (await project.fetch('/v1/knowledge')).json()
+    await service.services.golden.keepOfFiles(project.projectId, {
+      prefix: item.id,
+      files: [{ path: 'guide/orders.md', itemId: item.id, questions: ['Who answers from a file?'] }],
+      isThere: () => true,
+    })
+    await open(`/p/${project.id}/questions?tab=golden`)
+    await row('Who answers from a file?').getByText('guide/orders.md').waitFor()
+    expect(await row('Who answers from a file?').getByRole('button').count()).toBe(0)
+    await open(`/p/${project.id}/questions`)
+    await button('Hand to a coding agent').click()
+    await page.getByRole('dialog').getByText('/docs/guide/knowledge#close-gaps-with-a-coding-agent').waitFor()
+  })
+
   test('can be seen by a viewer, who changes nothing', async () => {
     const viewer = await tabs.open({ person: await set.join(project, 'viewer') })
     await viewer.open(`/p/${project.id}/questions`)

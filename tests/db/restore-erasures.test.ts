@@ -37,6 +37,7 @@ describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
       expect(await idsOf('/v1/calls?label=wrong')).toEqual([])
       expect((await (await ask('/v1/calls/labelled/details')).json()).review.labels).toEqual(['vip'])
       expect(await idsOf('/v1/knowledge')).toEqual(['Kept'])
+      expect((await (await ask('/v1/knowledge/kept')).json()).tags).toEqual(['kept-tag'])
       expect(Buffer.from(await (await ask('/v1/calls/kept/recording')).arrayBuffer())).toEqual(
         recordings.kept,
       )
@@ -75,6 +76,7 @@ describe.skipIf(ofFilesOnly)('a restore with a later backup', () => {
         'gone summary',
         'gone question',
         'gone golden',
+        'gone-tag',
         'old text',
         'removed text',
         'other summary',
@@ -134,7 +136,7 @@ async function twoBackups() {
     ['changed', 'Changed', 'old text'],
     ['removed', 'Removed', 'removed text'],
   ])
-    await project.send('PUT', `/v1/knowledge/${id}`, { name, text })
+    await project.send('PUT', `/v1/knowledge/${id}`, { name, text, tags: ['gone-tag', 'kept-tag'] })
   const personId = await askAndKeep(service, project)
   const spend = async (prompt: number) => {
     const { database, core } = service.services
@@ -162,6 +164,7 @@ async function twoBackups() {
     await project.fetch(`/v1/calls/${id}/recording`, { method: 'DELETE' })
   await project.fetch('/ingest/calls/swapped/recording', { method: 'PUT', body: madeWav() })
   await label(service, project, { removeLabels: ['wrong'] })
+  await project.send('PATCH', '/v1/knowledge/kept', { tags: ['kept-tag'] })
   await project.send('PUT', '/v1/knowledge/changed', { name: 'Changed', text: 'new text' })
   await project.fetch('/v1/knowledge/removed', { method: 'DELETE' })
   await service.services.projects.delete(other.projectId)

@@ -14,7 +14,13 @@ import { findTraces } from '../support/traces.ts'
 
 const tables = Object.values(schema).filter((value) => is(value, SQLiteTable))
 /** Triggers write these, and the service erases what they name after its start. */
-const ofTriggers = new Set(['call_segments', 'chunk_segments', 'word_removals', 'recording_removals'])
+const ofTriggers = new Set([
+  'call_segments',
+  'chunk_segments',
+  'word_removals',
+  'recording_removals',
+  'item_tags',
+])
 const seeded = tables.filter((table) => !ofTriggers.has(getTableName(table)))
 /** Row numbers and ids of a seed's records, which others refer to. */
 const rowOf = { kept: 101, gone: 102, doomed: 103 }

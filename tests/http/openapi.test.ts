@@ -361,10 +361,10 @@ describe('the OpenAPI document', () => {
     // Generators of requests turn it round, which they cannot do with rules for further members.
     expect(JSON.stringify(document.components?.schemas?.CallUpdate?.not)).not.toContain('unevaluated')
     // Members that can be anything are JSON without U+0000, too.
-    const condition = { name: 'name', comparison_operator: 'is', value: 'a' }
+    const message = { type: 'knowledge-base-request', messages: [] }
     expect([
-      isValid('DifyCondition', condition),
-      isValid('DifyCondition', { ...condition, value: '\0' }),
+      isValid('VapiKnowledgeMessage', { ...message, call: 'a' }),
+      isValid('VapiKnowledgeMessage', { ...message, call: '\0' }),
     ]).toEqual([true, false])
     const asked = { type: 'knowledge-base-request', messages: [] }
     expect([

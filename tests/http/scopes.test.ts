@@ -162,6 +162,8 @@ describe('the tools of /mcp', () => {
         'get_call',
         'get_metrics',
         'compare_calls',
+        'list_gaps',
+        'get_gap',
       ],
     ],
     [
@@ -174,6 +176,8 @@ describe('the tools of /mcp', () => {
         'get_call',
         'get_metrics',
         'compare_calls',
+        'list_gaps',
+        'get_gap',
       ],
     ],
     ['knowledge', ['search_knowledge']],
@@ -187,6 +191,8 @@ describe('the tools of /mcp', () => {
         'get_call',
         'get_metrics',
         'compare_calls',
+        'list_gaps',
+        'get_gap',
       ],
     ],
   ] as const)('a key of the scope %s has %p', async (scope, names) => {
@@ -219,6 +225,7 @@ describe('GET /v1/key', () => {
         project: project.name,
         kind: 'live',
         scope,
+        tags: [],
         expiresAt: null,
       })
     }

@@ -36,7 +36,13 @@ describe('PUT /v1/knowledge/:id', () => {
     expect([created.status, created.headers.get('location')]).toEqual([201, path])
     expect(created.headers.get('callbook-index')).toBe('ready')
     const item = await created.json()
-    expect(item).toEqual({ ...body, id: 'handbook', description: '', createdAt: expect.any(String) })
+    expect(item).toEqual({
+      ...body,
+      id: 'handbook',
+      description: '',
+      createdAt: expect.any(String),
+      tags: [],
+    })
     const before = await readFeed(project)
     const again = await project.send('PUT', path, body)
     expect([again.status, again.headers.get('etag')]).toEqual([200, created.headers.get('etag')])
@@ -60,7 +66,7 @@ describe('PUT /v1/knowledge/:id', () => {
     })
     expect(answer.status).toBe(200)
     expect(answer.headers.get('callbook-index')).toBe('ready')
-    const item = { id, name: 'Prices', description: '', text: 'It costs pears.', createdAt }
+    const item = { id, name: 'Prices', description: '', text: 'It costs pears.', createdAt, tags: [] }
     expect(await answer.json()).toEqual(item)
     const read = await project.fetch(`/v1/knowledge/${id}`)
     expect(read.headers.get('etag')).toBe(answer.headers.get('etag'))
@@ -165,7 +171,14 @@ describe('PATCH /v1/knowledge/:id', () => {
       await project.send('PUT', path, { name: 'Handbook', description: 'Old', text: 'Refunds.' })
     ).json()
     embeddings.requests.length = 0
-    const item = { id: 'handbook', name: 'Handbook', description: 'New', text: 'Refunds.', createdAt }
+    const item = {
+      id: 'handbook',
+      name: 'Handbook',
+      description: 'New',
+      text: 'Refunds.',
+      createdAt,
+      tags: [],
+    }
     const described = await project.send('PATCH', path, { description: 'New' })
     expect([described.status, await described.json()]).toEqual([200, item])
     expect(await (await project.send('PATCH', path, {})).json()).toEqual(item)

@@ -14,12 +14,13 @@ interface Item {
   description: string
   text: string
   createdAt: string
+  tags: string[]
 }
 
 const service = await startService()
 
 describe('POST /v1/knowledge', () => {
-  test('is 201 with exactly the five fields, where the item is, and whether it is indexed', async () => {
+  test('is 201 with exactly the six fields, where the item is, and whether it is indexed', async () => {
     const project = await service.mintProject()
     const answer = await post(project, { name: 'Refunds', text: 'Within 30 days.', more: 1 })
     expect(answer.status).toBe(201)
@@ -30,6 +31,7 @@ describe('POST /v1/knowledge', () => {
       description: '',
       text: 'Within 30 days.',
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      tags: [],
     })
     expect(answer.headers.get('location')).toBe(`/v1/knowledge/${item.id}`)
     expect(answer.headers.get('callbook-index')).toBe('ready')

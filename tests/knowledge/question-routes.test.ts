@@ -50,7 +50,7 @@ describe('/v1/questions', () => {
       { query: 'Do you refund any order?', callId: 'call-9', state: 'answered', item: { id: 'refunds' } },
     ])
     expect(Object.keys(whole.data[0]).sort()).toEqual(
-      ['callId', 'count', 'coverage', 'id', 'item', 'lastAt', 'query', 'state'].sort(),
+      ['callId', 'count', 'coverage', 'id', 'item', 'lastAt', 'query', 'state', 'tags'].sort(),
     )
     const { passages, askings, ...question } = await read(`/${whole.data[0].id}`)
     expect(question).toEqual(whole.data[0])
@@ -101,7 +101,7 @@ describe('/v1/questions/golden', () => {
     const { id, ...golden } = await made.json()
     expect([made.status, golden]).toEqual([
       201,
-      { query: question.query, item: { id: 'refunds', name: 'refunds' } },
+      { query: question.query, tags: [], item: { id: 'refunds', name: 'refunds' }, file: null },
     ])
     const again = await send('POST', '/golden', question)
     expect([again.status, await again.json()]).toEqual([200, { id, ...golden }])
@@ -133,7 +133,10 @@ describe('/v1/questions/golden', () => {
     await project.send('PUT', '/ingest/calls/mine', {})
     await ask('Where is my parcel?', 'mine')
     const made = await send('POST', '/golden', { query: 'where is my parcel', itemId: 'refunds' })
-    expect([made.status, Object.keys(await made.json())]).toEqual([201, ['id', 'query', 'item']])
+    expect([made.status, Object.keys(await made.json())]).toEqual([
+      201,
+      ['id', 'query', 'tags', 'item', 'file'],
+    ])
     await project.fetch('/v1/calls/mine', { method: 'DELETE' })
     expect((await read('/golden')).data).toEqual([])
   })

@@ -167,7 +167,12 @@ describe('questions of searches', () => {
     const failures: Error[] = [primaryUnavailable('The database does not answer.'), new ProjectWasDeleted()]
     const settingsOf = () => Promise.reject(failures.shift())
     const questions = new Questions({ ...core, settingsOf }, { holds, erasure })
-    questions.add(1, 'is it kept', { data: [], mode: 'keyword', tookMs: 0, coverage: 0 }, null)
+    questions.add(
+      { projectId: 1, tags: [] },
+      'is it kept',
+      { data: [], mode: 'keyword', tookMs: 0, coverage: 0 },
+      null,
+    )
     await expect(questions.flush()).rejects.toThrow('does not answer')
     // Reads the settings again, since the question still waits; after that none does.
     await questions.flush()

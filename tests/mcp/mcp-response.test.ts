@@ -28,7 +28,7 @@ function callTool(run: Run, buffers = new ResponseBuffers(), toolMsMax?: number)
   const request = new Request('http://localhost/mcp', { method: 'POST', headers, body: JSON.stringify(body) })
   const contexts = new RequestContexts(surfaces({ protocols: [], docsHeaders: {} }), () => mib)
   const admission = new Admission(contexts, mib, [])
-  const options = { tools: [tool], version: '1', projectId: 1, callId: null, buffers, toolMsMax }
+  const options = { tools: [tool], version: '1', projectId: 1, callId: null, tags: [], buffers, toolMsMax }
   const onUnexpected = (error: unknown) => reported.push(error)
   return { reported, answer: answerMcp(request, { ...options, onUnexpected }, { bytesMax: mib, admission }) }
 }

@@ -4,7 +4,7 @@ import type { TestProject } from './service.ts'
 /** Adds items one at a time and returns their ids once each is found by vector. */
 export async function addItems(
   project: TestProject,
-  items: { name: string; text: string }[],
+  items: { name: string; text: string; tags?: string[] }[],
 ): Promise<string[]> {
   const ids: string[] = []
   for (const item of items) {

@@ -6,6 +6,7 @@ import { type AppError, invalidRequest, notFound } from '../../errors.ts'
 import type { ActedBy } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import { toIso } from '../../text/instant.ts'
+import { toTags } from '../../text/tags.ts'
 import {
   type CreatedKey,
   checkKeyInput,
@@ -26,6 +27,7 @@ interface KeyEdit {
   name?: string | undefined
   allowedIps?: string[] | undefined
   allowedOrigins?: string[] | undefined
+  tags?: string[] | undefined
   /** Null for a key that does not expire. */
   expiresAt?: number | null | undefined
 }
@@ -53,9 +55,10 @@ export class KeyChanges {
   async edit(projectId: number, id: string, edit: KeyEdit, by?: ActedBy): Promise<KeyRecord> {
     const before = await this.#find(projectId, id)
     const { name, allowedIps, allowedOrigins, expiresAt } = edit
+    const tags = edit.tags && toTags(edit.tags)
     const scope = before.scope ?? undefined
-    checkKeyInput({ kind: before.kind, scope, name, allowedIps, allowedOrigins, expiresAt }, this.#core.now())
-    const changes = changesOf(before, edit)
+    checkKeyInput({ kind: before.kind, scope, ...edit }, this.#core.now())
+    const changes = changesOf(before, { ...edit, tags })
     if (changes.length === 0) return toRecord(before)
     const { write, audit } = this.#core
     const target = `${keyLabel(before)}: ${changes.join('; ')}`
@@ -63,7 +66,7 @@ export class KeyChanges {
       changed: write
         .update(keys)
         // Drizzle skips undefined values.
-        .set({ name, allowedIps, allowedOrigins, expiresAt })
+        .set({ name, allowedIps, allowedOrigins, tags, expiresAt })
         .where(isInUse(projectId, id))
         .returning(),
       entry: audit.entry({ by, projectId, action: 'key_changed', target, targetRef: id }),
@@ -92,10 +95,10 @@ export class KeyChanges {
     const requirements = [ownsProject(projectId, by), isNotRotated(id), isNotExpired(id, createdAt)]
     const { rows } = await write.batchIf(requirements, {
       successor: sql`
-          insert into ${keys} (id, project_id, kind, scope, name, hash, hint, allowed_ips, allowed_origins, expires_at,
+          insert into ${keys} (id, project_id, kind, scope, name, hash, hint, allowed_ips, allowed_origins, tags, expires_at,
             created_at, created_by, replaces)
           select ${successor.id}, project_id, kind, scope, name, ${successor.hash}, ${successor.hint}, allowed_ips, allowed_origins,
-            expires_at, ${createdAt}, ${createdBy}, id
+            tags, expires_at, ${createdAt}, ${createdBy}, id
           from ${keys} where ${isInUse(projectId, id)}`,
       entry: audit.entry({ by, projectId, action: 'key_rotated', target, targetRef: id }),
       ended: write
@@ -139,7 +142,7 @@ function isNotExpired(id: string, now: number): Requirement {
 }
 
 /** The changes of an edit, as text for the audit trail. */
-function changesOf(before: KeyRow, { name, allowedIps, allowedOrigins, expiresAt }: KeyEdit): string[] {
+function changesOf(before: KeyRow, { name, allowedIps, allowedOrigins, tags, expiresAt }: KeyEdit): string[] {
   const changes: string[] = []
   if (name !== undefined && name !== before.name) changes.push(`name → ${name}`)
   if (allowedIps && String(allowedIps) !== String(before.allowedIps)) {
@@ -148,6 +151,7 @@ function changesOf(before: KeyRow, { name, allowedIps, allowedOrigins, expiresAt
   if (allowedOrigins && String(allowedOrigins) !== String(before.allowedOrigins)) {
     changes.push(`web pages → ${listOf(allowedOrigins, 'none')}`)
   }
+  if (tags && String(tags) !== String(before.tags)) changes.push(`tags → ${listOf(tags, 'any')}`)
   if (expiresAt !== undefined && expiresAt !== before.expiresAt) {
     changes.push(`expires → ${toIso(expiresAt) ?? 'never'}`)
   }

@@ -2,6 +2,7 @@ import type { keys } from '../../db/schema.ts'
 import { refuseFields } from '../../errors.ts'
 import type { KeyScope } from '../../identity.ts'
 import { toIso } from '../../text/instant.ts'
+import { tagsProblem } from '../../text/tags.ts'
 import { nameProblem } from '../../validation.ts'
 import { validateIpEntries } from './ip-rules.ts'
 import type { KeyKind } from './token.ts'
@@ -24,6 +25,7 @@ interface KeyInput {
   name?: string | undefined
   allowedIps?: string[] | undefined
   allowedOrigins?: string[] | undefined
+  tags?: string[] | undefined
   expiresAt?: number | null | undefined
 }
 
@@ -39,8 +41,15 @@ export function checkKeyInput(input: KeyInput, now: number): void {
       validateIpEntries(allowedIps).map(({ index, message }) => [`allowedIps.${index}`, message]),
     ),
     ...originProblems(input),
+    tags: tagsProblemOf(input),
     expiresAt: isOver && 'must be a time in the future',
   })
+}
+
+function tagsProblemOf({ scope, tags = [] }: KeyInput): string | null {
+  // Other keys read whole items, by their ids and in lists.
+  if (tags.length > 0 && scope !== 'search') return 'needs the scope search'
+  return tagsProblem(tags)
 }
 
 /** What is wrong with the origins whose pages may use a new key in a browser. */

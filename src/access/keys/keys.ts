@@ -8,6 +8,7 @@ import { AppError, notFound, ProjectWasDeleted } from '../../errors.ts'
 import type { ActedBy, Caller, KeyScope } from '../../identity.ts'
 import { newId } from '../../ids.ts'
 import { toIso } from '../../text/instant.ts'
+import { toTags } from '../../text/tags.ts'
 import { compileIpRules, type IpRules, parseAddress, validateIpEntries } from './ip-rules.ts'
 import { type CreatedKey, checkKeyInput, type KeyRecord, keyLabel, toRecord } from './key-record.ts'
 import type { OwnKey } from './schemas.ts'
@@ -29,6 +30,8 @@ interface NewKey {
   allowedIps: string[]
   /** Origins whose pages may use the key in a browser. None for a key that changes anything. */
   allowedOrigins?: string[] | undefined
+  /** A key of the scope `search` finds only items with one of these tags; all items without. */
+  tags?: string[] | undefined
   /** Null for a key that does not expire. */
   expiresAt: number | null
   createdBy?: string | null
@@ -42,7 +45,7 @@ interface AddressDraft {
 /** The columns that a key is checked with. */
 type KeyRow = Pick<
   typeof keys.$inferSelect,
-  'id' | 'projectId' | 'scope' | 'allowedOrigins' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
+  'id' | 'projectId' | 'scope' | 'allowedOrigins' | 'tags' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
 > & {
   /** The project's public id. */
   project: string
@@ -59,6 +62,7 @@ const queries = preparedQueries((db) => ({
       scope: keys.scope,
       allowedIps: sql<string>`${keys.allowedIps}`,
       allowedOrigins: keys.allowedOrigins,
+      tags: keys.tags,
       expiresAt: keys.expiresAt,
       revokedAt: keys.revokedAt,
       lastUsedAt: keys.lastUsedAt,
@@ -110,6 +114,7 @@ export class Keys {
       hint: keyHint(key),
       allowedIps: input.allowedIps,
       allowedOrigins: input.allowedOrigins ?? [],
+      tags: toTags(input.tags ?? []),
       expiresAt: input.expiresAt,
       createdAt: this.#core.now(),
       createdBy: input.createdBy ?? null,
@@ -160,9 +165,9 @@ export class Keys {
     const hasRules = row.allowedIps !== '[]'
     if (hasRules && !this.#rules.memo(row.allowedIps).allows(clientAddress())) throw wrongAddress()
     this.#recordUse(row, now, clientAddress)
-    const { id: keyId, projectId, project, scope, allowedOrigins } = row
+    const { id: keyId, projectId, project, scope, tags, allowedOrigins } = row
     const check = () => this.#verify(kind, authorization, clientAddress)
-    return { projectId, project, keyId, scope, allowedOrigins, clientAddress, check }
+    return { projectId, project, keyId, scope, tags, allowedOrigins, clientAddress, check }
   }
 
   /** What the holder of a key may know of it. @throws unavailable if its project has just been deleted */
@@ -174,6 +179,7 @@ export class Keys {
         project: projects.name,
         kind: keys.kind,
         scope: keys.scope,
+        tags: keys.tags,
         expiresAt: keys.expiresAt,
       })
       .from(keys)

@@ -16,6 +16,9 @@ export const OwnKey = named('Key', {
       'search, preview and the agent protocols; `knowledge` allows knowledge, golden questions, search and the agent protocols, ' +
       'and sees no call; `search` allows search and the agent protocols alone.',
   }),
+  tags: Type.Array(Type.String({ example: 'billing' }), {
+    description: 'It searches only items with one of these tags; all items if there are none.',
+  }),
   expiresAt: Type.Unsafe<string | null>({
     type: 'string',
     format: 'date-time',

@@ -1,4 +1,5 @@
 import { takesSeveral } from '../../calls/filters.ts'
+import { isTag, tagsMax, toTags } from '../../text/tags.ts'
 import { escapeValue, splitValues } from '../../text/values.ts'
 
 /**
@@ -52,4 +53,11 @@ export function wordParam<Word extends string>(value: unknown, words: readonly W
 export function wholeParam(value: unknown, { min, max }: { min: number; max: number }): number | undefined {
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
   return typeof number === 'number' && number >= min && number <= max ? number : undefined
+}
+
+/** Tags as in the address, `billing,eu`, or as a link within the console passes them. */
+export function tagsParam(value: unknown): string[] | undefined {
+  const texts: unknown[] = Array.isArray(value) ? value : String(value ?? '').split(',')
+  const tags = texts.flatMap((text) => (typeof text === 'string' && isTag(text) ? [text] : []))
+  return tags.length > 0 ? toTags(tags).slice(0, tagsMax) : undefined
 }

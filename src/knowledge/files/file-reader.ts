@@ -63,7 +63,7 @@ export class FileReader {
     return await answerOf(readFile(file))
   }
 
-  /** Reads the part `file` of a form. @throws as `read`, and invalid_request */
+  /** Reads the parts `file` and `tags` of a form. @throws as `read`, and invalid_request */
   async readForm(projectId: number, type: string, body: Uint8Array): Promise<FormFile> {
     return await answerOf(this.#queued(() => this.#thread.ask('readForm', type, body), projectId))
   }

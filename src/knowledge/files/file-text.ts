@@ -5,6 +5,12 @@ export interface FileText {
   name: string
   description: string
   text: string
+  /** Of its front matter; absent if that names none. */
+  tags?: string[]
+  /** The questions of its front matter, which it answers. */
+  questions: string[]
+  /** What of its front matter was left out, as sentences. */
+  warnings: string[]
 }
 
 /** What a converter returns. Title and description are those in the file; null if it has none. */

@@ -7,12 +7,14 @@ import { type FileContent, readFile } from './read-file.ts'
 /** An upload. */
 export interface FormFile {
   file: FileText
-  /** The names of all parts. Only `file` is read. */
+  /** The part `tags`, unchecked; empty without one. */
+  tags: string
+  /** The names of all parts. No others are read. */
   parts: Record<string, true>
 }
 
 /**
- * Reads the part `file` of a form.
+ * Reads the parts `file` and `tags` of a form.
  * @param type the Content-Type, which has the boundary of the parts
  * @throws FileRefusal
  */
@@ -25,7 +27,8 @@ async function readForm(type: string, bytes: Uint8Array): Promise<FormFile> {
   if (file.size > limits.file.most) throw new FileRefusal('too_large', 'The file is too large')
   const parts = Object.fromEntries([...form.keys()].map((name) => [name, true as const]))
   const content = { name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) }
-  return { file: await read(content), parts }
+  const tags = form.getAll('tags').filter((part) => typeof part === 'string')
+  return { file: await read(content), tags: tags.join(), parts }
 }
 
 async function parse(type: string, bytes: Uint8Array): Promise<FormData> {

@@ -1,5 +1,5 @@
 import { withoutHidden } from '../../validation.ts'
-import { frontMatterValue } from '../chunking/front-matter.ts'
+import { frontMatterQuestions, frontMatterTags, frontMatterValue } from '../chunking/front-matter.ts'
 import { findHeadings, readTitle } from '../chunking/headings.ts'
 import { decodeText } from './decode.ts'
 import {
@@ -37,12 +37,17 @@ export async function readFile({ name, bytes }: FileContent): Promise<FileText> 
   const own = toItemName(
     realText(/\.rst$/i.test(name) ? (underlinedTitle.exec(text)?.[1] ?? null) : title) ?? '',
   )
+  const { tags, ...ofTags } = frontMatterTags(text)
+  const { questions, ...ofQuestions } = frontMatterQuestions(text)
   return {
     name: own || documentName(text) || toItemName(titleOfFile(name).toWellFormed()) || 'File',
     description: [...withoutHidden(realText(description) ?? frontMatterValue(text, 'description') ?? '')]
       .slice(0, descriptionCharsMax)
       .join(''),
     text,
+    ...(tags && { tags }),
+    questions,
+    warnings: [...ofTags.warnings, ...ofQuestions.warnings],
   }
 }
 

@@ -1,3 +1,4 @@
+import type { TagFilter } from '../../text/tags.ts'
 import type { Search } from '../search/search.ts'
 
 const passagesMax = 5
@@ -18,9 +19,9 @@ export interface GoldenAnswer {
 export async function askGolden(
   search: Pick<Search, 'search'>,
   projectId: number,
-  { query, itemIds }: { query: string; itemIds: readonly string[] },
+  { query, tags = [], itemIds }: { query: string; tags?: TagFilter; itemIds: readonly string[] },
 ): Promise<GoldenAnswer> {
-  const { answer } = await search.search(projectId, { query, limit: passagesMax, timeoutMs })
+  const { answer } = await search.search(projectId, { query, limit: passagesMax, timeoutMs }, tags)
   const found = answer.data.map(({ itemId, name }) => ({ itemId, name }))
   return {
     rank: found.findIndex(({ itemId }) => itemIds.includes(itemId)) + 1,

@@ -57,10 +57,11 @@ export class GoldenRuns {
     const { search, golden, store, now } = this.#parts
     const ranks: Record<string, number> = {}
     const misses: GoldenOutcome['misses'] = []
-    for (const { seq, id, query, item } of await golden.list(projectId)) {
+    for (const { seq, id, query, tags, item } of await golden.list(projectId)) {
       await pause()
       const { rank, found, isByWordsAlone } = await askGolden(search, projectId, {
         query,
+        tags,
         itemIds: item ? [item.id] : [],
       })
       if (isByWordsAlone) throw unavailable('The embedding provider does not answer.')

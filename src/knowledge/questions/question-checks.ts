@@ -3,11 +3,13 @@ import type { Core } from '../../core/core.ts'
 import type { Job, Turn } from '../../core/jobs.ts'
 import { goldenQuestions, questionStates, questions } from '../../db/schema.ts'
 import { ProjectWasDeleted, unavailable } from '../../errors.ts'
+import type { SearchAnswer } from '../schemas.ts'
 import type { Search } from '../search/search.ts'
+import type { GoldenQuestions } from './golden-questions.ts'
 import type { GoldenRuns } from './golden-runs.ts'
 import { pairsOf, storedHits } from './hits.ts'
-import { isGap, type QuestionGroups } from './question-groups.ts'
-import { areOneWording } from './wording.ts'
+import { type AskedQuestion, isGap, type QuestionGroups } from './question-groups.ts'
+import { areOneWording, sharesHalf } from './wording.ts'
 
 /** Changes of knowledge close together share a run. */
 const delayMs = 5_000
@@ -18,13 +20,16 @@ const pauseFactor = 4
 const timeoutMs = 10_000
 /** Of one project, the last asked ones. For the others, what agents found last counts. */
 const questionsMax = 200
+/** An item among so many passages is found. */
+const namedHitsMax = 5
 
 /** What a question finds: how much of it is covered, null where that is unknown, and the passages, best first. */
 type QuestionAnswer = [id: string, coverage: number | null, hits: ReturnType<typeof pairsOf>]
 
 interface QuestionChecksParts {
-  search: Pick<Search, 'search' | 'textCoverage'>
+  search: Pick<Search, 'search' | 'textCoverage' | 'rareStems'>
   groups: Pick<QuestionGroups, 'get' | 'toAsk'>
+  golden: Pick<GoldenQuestions, 'list'>
   goldenRuns: Pick<GoldenRuns, 'run'>
 }
 
@@ -117,16 +122,35 @@ export class QuestionChecks {
    * What a question finds now. Its first passage alone says how much of it is covered. An item that is named after the
    * question is found by that name, so only the text of its passage counts.
    */
-  async #ask(projectId: number, { id, query }: { id: string; query: string }): Promise<QuestionAnswer> {
+  async #ask(
+    projectId: number,
+    { id, query, tags }: Pick<AskedQuestion, 'id' | 'query' | 'tags'>,
+  ): Promise<QuestionAnswer> {
     const { search } = this.#parts
-    const { answer, coverages } = await search.search(projectId, { query, timeoutMs })
+    const { answer, coverages } = await search.search(projectId, { query, timeoutMs }, tags)
     if (answer.mode === 'keyword') throw unavailable('The embedding provider does not answer.')
     const [first] = answer.data
     const coverage =
       first && areOneWording(first.name, query)
         ? await search.textCoverage(projectId, query, first.itemId)
         : answer.coverage && (coverages[0] ?? 0)
-    return [id, coverage, pairsOf(answer)]
+    const isNamed = await this.#isNamedByFile(projectId, query, answer)
+    return [id, isNamed ? null : coverage, pairsOf(answer)]
+  }
+
+  /**
+   * Whether the file of an item that is among the first five says that it answers the question: by at least half of its
+   * rare words. Then how much of it the passage covers does not count.
+   */
+  async #isNamedByFile(projectId: number, query: string, { data }: SearchAnswer): Promise<boolean> {
+    const { search, golden } = this.#parts
+    const first = new Set(data.slice(0, namedHitsMax).map(({ itemId }) => itemId))
+    const named = (await golden.list(projectId)).filter(
+      ({ file, item }) => file !== null && item !== null && first.has(item.id),
+    )
+    if (named.length === 0) return false
+    const rare = await search.rareStems(projectId, query)
+    return named.some((question) => sharesHalf(rare, question.query))
   }
 
   /** SQL: keeps what questions found, from JSON. */

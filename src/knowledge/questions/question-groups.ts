@@ -3,6 +3,7 @@ import type { Core } from '../../core/core.ts'
 import type { ProjectSettings } from '../../db/project-settings.ts'
 import { goldenQuestions, knowledgeItems, people, questionStates, questions } from '../../db/schema.ts'
 import { notFound } from '../../errors.ts'
+import { type TagFilter, tagsOf } from '../../text/tags.ts'
 import { type FoundPassage, firstItem, readPassagesOf } from './hits.ts'
 import { type QuestionListRequest, readCursor, writeCursor } from './question-list.ts'
 import { dayMs } from './questions.ts'
@@ -33,6 +34,8 @@ export interface AskedQuestion {
   id: string
   /** The question as it was last asked. */
   query: string
+  /** The tags within which it was asked. */
+  tags: TagFilter
   count: number
   lastAt: string
   /** The call in which it was last asked, if known. */
@@ -65,10 +68,26 @@ export interface QuestionDetail extends AskedQuestion {
   askings: { at: string; callId: string | null; coverage: number | null }[]
 }
 
+/** A gap, for those who write what answers it. */
+export interface Gap extends Pick<AskedQuestion, 'id' | 'query' | 'count' | 'lastAt' | 'coverage'> {
+  /** The tags within which it was asked. */
+  tags: string[]
+  /** Where its best passage is; null if nothing was found or the item has been deleted. */
+  nearest: { itemId: string; name: string; heading: string | null } | null
+}
+
+/** Gaps, the most asked first. */
+export interface Gaps extends Pick<QuestionCounts, 'keepDays' | 'gapCoverage'> {
+  data: Gap[]
+  total: number
+}
+
 /** Columns of a wording, as `#judged` makes them. */
 const columns = {
   id: sql<string>`id`,
   query: sql<string>`query`,
+  /** JSON. */
+  tags: sql<string>`tags`,
   count: sql<number>`asked`,
   callId: sql<string | null>`callId`,
   state: sql<QuestionState>`state`,
@@ -143,6 +162,21 @@ export class QuestionGroups {
     return rows.map(toQuestion)
   }
 
+  /** The most asked gaps. @param limit at most 200 */
+  async gaps(projectId: number, limit: number): Promise<Gaps> {
+    const { keepDays, gapCoverage, gap: total } = await this.counts(projectId)
+    const rows = await this.#read(projectId, sql`state = 'gap'`, limit)
+    const { read } = this.#core.store(projectId)
+    const hits = rows.map((row) => row.hits)
+    const passages = await readPassagesOf(read, projectId, hits)
+    return {
+      data: rows.map((row, at) => toGap(toQuestion(row), passages[at] ?? [])),
+      total,
+      keepDays,
+      gapCoverage,
+    }
+  }
+
   /** A page of the questions of a state, the most asked first. @throws invalid_request for a cursor that is none of ours */
   async page(projectId: number, { state, limit, cursor }: QuestionListRequest): Promise<QuestionPage> {
     const { keepQuestionsDays: keepDays, gapCoverage } = await this.#core.settingsOf(projectId)
@@ -175,14 +209,15 @@ export class QuestionGroups {
   }
 
   /** The questions that the service itself asks after a change of knowledge, the last asked first. */
-  async toAsk(projectId: number, max: number): Promise<{ id: string; query: string }[]> {
-    return await this.#core
+  async toAsk(projectId: number, max: number): Promise<Pick<AskedQuestion, 'id' | 'query' | 'tags'>[]> {
+    const rows = await this.#core
       .store(projectId)
-      .readInBackground.select({ id: columns.id, query: columns.query })
+      .readInBackground.select({ id: columns.id, query: columns.query, tags: columns.tags })
       .from(await this.#judged(projectId))
       .where(sql`state = 'gap' or since is not null`)
       .orderBy(sql`lastAt desc`)
       .limit(max)
+    return rows.map((row) => ({ ...row, tags: JSON.parse(row.tags) }))
   }
 
   async #read(projectId: number, which: SQL, rowsMax = questionsMax): Promise<GroupRow[]> {
@@ -205,7 +240,7 @@ export class QuestionGroups {
         select wording as id, max(seq) as last, count(*) as asked, total(coverage < ${gapCoverage}) > 0 as wasGap
         from ${questions} indexed by questions_by_wording where ${await this.#areKept(projectId)} group by wording
       ), found as (
-        select id, last.at as lastAt, query, asked, call_id as callId, wasGap, since, mark, marked_at as markedAt,
+        select id, last.at as lastAt, query, tags, asked, call_id as callId, wasGap, since, mark, marked_at as markedAt,
           marked_by as markedById, assignee_id as assigneeId,
           iif(since is null, last.coverage, known.coverage) as coverage,
           iif(since is null, last.hits, known.hits) as hits
@@ -251,12 +286,24 @@ export function noSuchQuestion() {
   )
 }
 
+export function toGap(
+  { id, query, count, lastAt, coverage, tags }: AskedQuestion,
+  [first]: readonly FoundPassage[],
+): Gap {
+  const nearest = first?.item
+    ? { itemId: first.item.id, name: first.item.name, heading: first.heading }
+    : null
+  return { id, query, tags: tagsOf(tags), count, lastAt, coverage, nearest }
+}
+
 function toQuestion(row: GroupRow): AskedQuestion {
   const { lastAt, hits: _, itemId, itemName, answeredSince, assigneeId, assigneeName, isGolden } = row
   const { id, query, count, callId, state, coverage, mark, markedBy } = row
   return {
     id,
     query,
+    // As questions.ts stored it.
+    tags: JSON.parse(row.tags),
     count,
     callId,
     state,

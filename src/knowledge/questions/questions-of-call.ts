@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { SettingsOf } from '../../db/project-settings.ts'
 import { goldenQuestions, knowledgeItems, questionStates, questions } from '../../db/schema.ts'
 import type { StoreOf } from '../../db/store.ts'
+import type { TagFilter } from '../../text/tags.ts'
 import { type FoundPassage, readPassagesOf } from './hits.ts'
 import { dayMs } from './questions.ts'
 
@@ -12,6 +13,7 @@ export interface QuestionOfCall {
   /** The id of the wording. */
   id: string
   query: string
+  tags: TagFilter
   at: string
   coverage: number | null
   mark: 'answered' | 'not_answered' | 'dismissed' | null
@@ -28,6 +30,7 @@ export interface QuestionsOfCall {
 }
 
 interface Row extends Pick<QuestionOfCall, 'id' | 'query' | 'coverage' | 'mark'> {
+  tags: string
   at: number
   hits: string
   reads: string
@@ -50,7 +53,7 @@ export async function questionsOfCall(
   if (keepQuestionsDays === null) return { data: [], gapCoverage }
   const { read } = store(projectId)
   const rows = await read.all<Row>(sql`
-    select asked.wording as id, query, at, asked.coverage, asked.hits, mark, (
+    select asked.wording as id, query, asked.tags, at, asked.coverage, asked.hits, mark, (
         select json_group_array(json_object('id', items.id, 'name', items.name) order by read.key)
         from json_each(asked.reads) as read
         join ${knowledgeItems} as items on items.seq = read.value and items.project_id = asked.project_id) as reads,
@@ -65,8 +68,9 @@ export async function questionsOfCall(
     projectId,
     rows.map(({ hits }) => hits),
   )
-  const data = rows.map(({ hits: _, reads, at, isGolden, ...row }, place) => ({
+  const data = rows.map(({ hits: _, tags, reads, at, isGolden, ...row }, place) => ({
     ...row,
+    tags: JSON.parse(tags),
     at: new Date(at).toISOString(),
     isGolden: isGolden === 1,
     passages: passages[place] ?? [],

@@ -7,6 +7,8 @@ import { calls, erasures, knowledgeItems, projects, questions } from '../../db/s
 import type { Erasure } from '../../erasure/erasure.ts'
 import { ProjectWasDeleted } from '../../errors.ts'
 import { type RedactText, redactor } from '../../redaction/settings.ts'
+import type { SearchScope } from '../../tags.ts'
+import type { TagFilter } from '../../text/tags.ts'
 import { Background } from '../../threads/background.ts'
 import { TimeSlices, type Work } from '../../threads/time-slices.ts'
 import type { SearchAnswer } from '../schemas.ts'
@@ -29,6 +31,8 @@ interface Question {
   at: number
   callId: string | null
   query: string
+  /** Those of the key, the source and the address; never a model's. */
+  tags: TagFilter
   coverage: number | null
   /** The passages found, best first. */
   hits: [itemId: string, position: number][]
@@ -72,14 +76,14 @@ export class Questions {
   }
 
   /** Keeps a question if its project's settings say so. @param callId the platform's id of the call */
-  add(projectId: number, query: string, answer: SearchAnswer, callId: string | null): void {
+  add({ projectId, tags }: SearchScope, query: string, answer: SearchAnswer, callId: string | null): void {
     if (this.#waiting.length >= waitingMax) {
       this.#lost++
       return
     }
     const at = this.#parts.now()
     const { coverage } = answer
-    this.#waiting.push({ projectId, at, callId, query, coverage, hits: pairsOf(answer) })
+    this.#waiting.push({ projectId, at, callId, query, tags, coverage, hits: pairsOf(answer) })
     this.#background.soon()
   }
 
@@ -194,14 +198,24 @@ export class Questions {
     try {
       const recorded = await this.#toRecord(batch)
       if (recorded.length === 0) return
-      const rows = recorded.map(({ projectId, at, callId, query, coverage, hits }) => {
+      const rows = recorded.map(({ projectId, at, callId, query, tags, coverage, hits }) => {
         const hash = callId === null ? '' : recordHash(projectId, 'call', callId)
-        return [projectId, at, callId, wordingOf(recordHash, projectId, query), query, coverage, hits, hash]
+        return [
+          projectId,
+          at,
+          callId,
+          wordingOf(recordHash, projectId, { query, tags }),
+          query,
+          coverage,
+          hits,
+          hash,
+          tags,
+        ]
       })
       await write.run(sql`
-        insert into ${questions} (project_id, at, call_id, wording, query, coverage, hits)
+        insert into ${questions} (project_id, at, call_id, wording, query, coverage, hits, tags)
         select asked.value ->> 0, asked.value ->> 1, asked.value ->> 2, asked.value ->> 3, asked.value ->> 4,
-          asked.value ->> 5, ${storedHits(sql`asked.value ->> 0`, sql`asked.value -> 6`)}
+          asked.value ->> 5, ${storedHits(sql`asked.value ->> 0`, sql`asked.value -> 6`)}, asked.value -> 8
         from json_each(${JSON.stringify(rows)}) as asked
         where exists (
           select 1 from ${projects}

@@ -1,5 +1,6 @@
 import type { Core } from '../../core/core.ts'
 import { callIdPattern } from '../../ids.ts'
+import type { SearchScope } from '../../tags.ts'
 import type { SearchRequest } from '../schemas.ts'
 import type { SearchResult } from '../search/explain.ts'
 import type { Search } from '../search/search.ts'
@@ -19,14 +20,15 @@ export class RecordedSearch {
   }
 
   /**
+   * @param scope see `within` in ../tags.ts
    * @param callId the platform's id of the call in which the agent asks; ignored if it is not an id
    * @throws unavailable when too many searches are under way
    */
-  async search(projectId: number, request: SearchRequest, callId: unknown = null): Promise<SearchResult> {
+  async search(scope: SearchScope, request: SearchRequest, callId: unknown = null): Promise<SearchResult> {
     const { search, questions, metrics } = this.#parts
-    const result = await search.search(projectId, request)
+    const result = await search.search(scope.projectId, request, scope.tags)
     metrics.observeSearch(result.answer)
-    questions.add(projectId, request.query, result.answer, isCallId(callId) ? callId : null)
+    questions.add(scope, request.query, result.answer, isCallId(callId) ? callId : null)
     return result
   }
 

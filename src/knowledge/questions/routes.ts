@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { callerContext } from '../../http/caller.ts'
 import { readParameters } from '../../http/parameters.ts'
+import { filterOf, tagsOf } from '../../text/tags.ts'
 import { bodyOf, NoMembers } from '../../validation.ts'
 import * as docs from './docs.ts'
 import type { GoldenQuestion, GoldenQuestions } from './golden-questions.ts'
@@ -37,7 +38,11 @@ export function questionRoutes({ questionGroups, golden, goldenRuns }: QuestionP
       .post(
         '/golden',
         async ({ caller: { projectId }, body, set }) => {
-          const { id, isNew } = await golden.keep(projectId, { ...body, keepsWordsOfCall: true }, null)
+          const { id, isNew } = await golden.keep(
+            projectId,
+            { ...body, tags: filterOf(body.tags), keepsWordsOfCall: true },
+            null,
+          )
           set.status = isNew ? 201 : 200
           return shownGolden(await golden.get(projectId, id))
         },
@@ -65,11 +70,11 @@ export function questionRoutes({ questionGroups, golden, goldenRuns }: QuestionP
 }
 
 /** Without what people of the console say of it. */
-function shownQuestion({ id, query, count, lastAt, callId, state, coverage, item }: AskedQuestion) {
-  return { id, query, count, lastAt, callId, state, coverage, item }
+function shownQuestion({ id, query, tags, count, lastAt, callId, state, coverage, item }: AskedQuestion) {
+  return { id, query, tags: tagsOf(tags), count, lastAt, callId, state, coverage, item }
 }
 
 /** Without its call, which a key of the scope `knowledge` does not see. */
-function shownGolden({ id, query, item }: GoldenQuestion) {
-  return { id, query, item }
+function shownGolden({ id, query, tags, item, file }: GoldenQuestion) {
+  return { id, query, tags: tagsOf(tags), item, file }
 }

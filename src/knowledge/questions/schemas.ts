@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { named } from '../../validation.ts'
-import { ItemId, SearchRequest } from '../schemas.ts'
+import { Item, ItemId, SearchRequest, Tags } from '../schemas.ts'
 import type { QuestionState } from './question-groups.ts'
 import { questionStateNames } from './question-list.ts'
 
@@ -18,9 +18,10 @@ const QuestionItem = Type.Unsafe<{ id: string; name: string } | null>({
   nullable: true,
 })
 
-const Question = named('Question', {
+export const Question = named('Question', {
   id: Type.String({ description: 'Of its wording.', example: '5d0c3f8e7a1b4c6d9e2f5a8b' }),
   query: Type.String({ description: 'As it was last asked.', example: 'Can I still return my order?' }),
+  tags: { ...Item.properties.tags, description: 'The tags within which it was asked.' },
   count: Type.Integer({ minimum: 1, description: 'How often it was asked.', example: 12 }),
   lastAt: time,
   callId: nullableText('The call in which it was last asked, if it is known.', 'call-1042'),
@@ -65,12 +66,15 @@ export const QuestionDetails = named('QuestionDetails', {
 export const GoldenRequest = named('GoldenQuestionRequest', {
   query: SearchRequest.properties.query,
   itemId: Type.String({ minLength: 1, maxLength: 128, example: 'refund-policy' }),
+  tags: Type.Optional({ ...Tags, description: 'It is asked among items with one of these tags.' }),
 })
 
 export const Golden = named('GoldenQuestion', {
   id: Type.String({ example: 'gq_5f0c2b7e7cc0a1d2e3f40516' }),
   query: SearchRequest.properties.query,
+  tags: { ...Item.properties.tags, description: 'The tags within which it is asked.' },
   item: QuestionItem,
+  file: nullableText("The file that has it in its front matter; null for a person's.", 'guide/refunds.md'),
 })
 
 export const GoldenList = named('GoldenQuestionList', { data: Type.Array(Golden) })

@@ -43,6 +43,8 @@ const hurriedEffort: Effort = {
   filledPassagesMax: 9,
   supplements: false,
 }
+/** A word is rare if fewer than one in so many passages have it. */
+const rareShare = 100
 const cachedCountsMax = 20_000
 const cachedForMs = 300_000
 /** Sorts after every text with the same beginning. */
@@ -99,6 +101,15 @@ export class KeywordSearch {
       coverages: new Map(labels.map((label, at) => [label, coverages[at] ?? 0])),
       coverage: terms.length === 0 ? null : coverage,
     }
+  }
+
+  /** The stems of a query's words that fewer than one in a hundred of the project's passages have. */
+  async rareStems(projectId: number, query: string): Promise<string[]> {
+    const { readForSearch: read } = this.#store(projectId)
+    const terms = readTerms(query)
+    const segments = await readChunkSegments(read, projectId)
+    const { chunks, chunksWith } = await this.#count(read, projectId, terms, segments)
+    return terms.filter((term) => chunksWith(term) * rareShare < chunks).map(({ stem }) => stem)
   }
 
   /** The passages that a query's rarest terms choose, and what is needed to order them. */

@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../db/reader.ts'
 import { preparedQueries } from '../../db/store.ts'
+import type { TagFilter } from '../../text/tags.ts'
+import { isTagged } from '../item-tags.ts'
 
 /** A chunk with the fields of its item that a search needs. */
 export interface Passage {
@@ -41,6 +43,12 @@ const queries = preparedQueries((db) => ({
       cross join knowledge_items on knowledge_items.project_id = ${sql.placeholder('projectId')}
         and knowledge_items.id = wanted.value
       cross join chunks on chunks.item_seq = knowledge_items.seq`)
+    .where(
+      isTagged(
+        { projectId: sql`knowledge_items.project_id`, seq: sql`knowledge_items.seq` },
+        sql.placeholder('filter'),
+      ),
+    )
     .prepare(),
 }))
 
@@ -68,12 +76,17 @@ export async function readPassages(
   return { passages, replacedSeq: rows[0]?.replacedSeq ?? 0 }
 }
 
-/** The labels of all chunks of these items. Items of other projects are left out. */
+/** The labels of all chunks of these items. Items of other projects, and those that do not meet the filter, are left out. */
 export async function labelsOfItems(
   read: ReadDatabase,
   projectId: number,
   itemIds: readonly string[],
+  filter: TagFilter = [],
 ): Promise<number[]> {
-  const rows = await queries(read).labelsOfItems.all({ projectId, itemIds: JSON.stringify(itemIds) })
+  const rows = await queries(read).labelsOfItems.all({
+    projectId,
+    itemIds: JSON.stringify(itemIds),
+    filter: JSON.stringify(filter),
+  })
   return rows.map(({ label }) => label)
 }

@@ -2,6 +2,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Core } from '../../core/core.ts'
 import { type AppError, unavailable } from '../../errors.ts'
+import { allOf, filterOf, type TagFilter } from '../../text/tags.ts'
 import { withLabels } from '../chunking/passage-text.ts'
 import type { Embedder } from '../embedding/embedder.ts'
 import type { VectorSearch } from '../indexing/index/project-index.ts'
@@ -14,6 +15,7 @@ import { KeywordSearch } from './keyword.ts'
 import { type MergedPassage, mergePassages } from './merge-passages.ts'
 import { labelsOfItems, readPassages } from './passages.ts'
 import { QueryVectors } from './query-vectors.ts'
+import { TaggedLabels } from './tagged-labels.ts'
 
 const limitDefault = 5
 /** Searches at once. Further ones are refused, because their answers would come too late. */
@@ -46,6 +48,7 @@ export class Search {
   readonly #parts: Core & SearchParts
   readonly #keyword: KeywordSearch
   readonly #queryVectors: QueryVectors
+  readonly #taggedLabels: TaggedLabels
   /** The last replacement of chunks that a search has seen, by project. */
   readonly #replacedSeqs = new LRUCache<number, number>({ max: projectsMax })
   #underWay = 0
@@ -54,6 +57,7 @@ export class Search {
     this.#parts = { ...core, ...parts }
     this.#keyword = new KeywordSearch({ store: core.store, now })
     this.#queryVectors = new QueryVectors(parts.embedder)
+    this.#taggedLabels = new TaggedLabels(core.store)
   }
 
   /** Whether the next search is refused. */
@@ -61,12 +65,13 @@ export class Search {
     return this.#underWay >= underWayMax
   }
 
-  /** @throws unavailable when too many searches are under way */
-  async search(projectId: number, request: SearchRequest): Promise<SearchResult> {
+  /** @param within the tags that limit it beside the request's own. @throws unavailable when too many searches are under way */
+  async search(projectId: number, request: SearchRequest, within: TagFilter = []): Promise<SearchResult> {
     if (this.isFull) throw tooManySearches()
     this.#underWay++
     try {
-      return await this.#searchUnchanged(projectId, request)
+      const { tags, tagsMatch } = request
+      return await this.#searchUnchanged(projectId, request, allOf(within, filterOf(tags, tagsMatch)))
     } finally {
       this.#underWay--
     }
@@ -76,11 +81,19 @@ export class Search {
    * Searches again when chunks were replaced meanwhile: the lists may be older than the passages, and have neither the
    * old chunks of an item nor its new ones.
    */
-  async #searchUnchanged(projectId: number, request: SearchRequest): Promise<SearchResult> {
+  async #searchUnchanged(
+    projectId: number,
+    request: SearchRequest,
+    filter: TagFilter,
+  ): Promise<SearchResult> {
     const startedAt = now()
     for (let attempt = 1; ; attempt++) {
       const lastSeq = this.#replacedSeqs.get(projectId) ?? 0
-      const { replacedSeq, ...result } = await this.#search(projectId, request, { startedAt, lastSeq })
+      const { replacedSeq, ...result } = await this.#search(projectId, request, {
+        startedAt,
+        lastSeq,
+        filter,
+      })
       if (replacedSeq === lastSeq || attempt === attemptsMax) return result
       this.#replacedSeqs.set(projectId, replacedSeq)
     }
@@ -89,7 +102,7 @@ export class Search {
   async #search(
     projectId: number,
     request: SearchRequest,
-    { startedAt, lastSeq }: { startedAt: number; lastSeq: number },
+    { startedAt, lastSeq, filter }: { startedAt: number; lastSeq: number; filter: TagFilter },
   ): Promise<SearchResult & { replacedSeq: number }> {
     const { store } = this.#parts
     const { query, itemIds, limit = limitDefault, timeoutMs = timeoutMsDefault } = request
@@ -98,7 +111,9 @@ export class Search {
     const enough = requestedMode === 'hybrid' ? this.#wordsEnough(query, limit) : 0
     const starts = { keyword: 0, fusion: 0 }
     const shares = { keyword: 0, embedding: 0, vector: 0, fusion: 0, total: 0 }
-    const labels = itemIds && (await labelsOfItems(store(projectId).readForSearch, projectId, itemIds))
+    const labels = itemIds
+      ? await labelsOfItems(store(projectId).readForSearch, projectId, itemIds, filter)
+      : await this.#taggedLabels.of(projectId, filter)
 
     const askIndex = () => this.#byVector(projectId, query, candidates, { labels, replacedSeq: lastSeq })
     const byKeyword = async () => {
@@ -176,6 +191,11 @@ export class Search {
     const limits = { labels, inHurry: false, byTextAlone: true }
     const { coverage } = await this.#keyword.search(projectId, query, limits)
     return coverage === null ? null : rounded(coverage)
+  }
+
+  /** The stems of a query's words that fewer than one in a hundred of the project's passages have. */
+  rareStems(projectId: number, query: string): Promise<string[]> {
+    return this.#keyword.rareStems(projectId, query)
   }
 
   close(): void {

@@ -65,6 +65,7 @@ describe('creating a key', () => {
       hint: `ck_ingest_…${key.slice(-4)}`,
       allowedIps: ['10.0.0.0/8', '::1', '*'],
       allowedOrigins: [],
+      tags: [],
       expiresAt: isoOf(clock.ms + 1),
       createdAt: isoOf(clock.ms),
       createdBy: 'someone',

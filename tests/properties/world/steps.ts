@@ -347,7 +347,12 @@ const redact: Step = async (world) => {
 const ask: Step = async (world) => {
   const callId = world.chance.oneOf([null, idOf(world), world.anyCall() ?? null]) ?? null
   const answer = { data: [], mode: 'keyword' as const, tookMs: 1, coverage: 0 }
-  world.services.questions.add(world.project.projectId, `a question of ${callId}`, answer, callId)
+  world.services.questions.add(
+    { projectId: world.project.projectId, tags: [] },
+    `a question of ${callId}`,
+    answer,
+    callId,
+  )
   world.log.push(`ask in ${callId}`)
   if (callId === null || !world.deleted.has(callId)) world.questions.push({ callId })
 }

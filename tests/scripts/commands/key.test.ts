@@ -9,7 +9,16 @@ describe('callbook key', () => {
     const rules = ['--allow-ip', '10.0.0.0/8', '--allow-ip', '::1', '--expires', '2999-01-31T10:00:00+01:00']
     const { value, code } = await callbook.json([...args, ...rules])
     expect(code).toBe(0)
-    expect(Object.keys(value)).toEqual(['id', 'key', 'name', 'kind', 'scope', 'allowedIps', 'expiresAt'])
+    expect(Object.keys(value)).toEqual([
+      'id',
+      'key',
+      'name',
+      'kind',
+      'scope',
+      'allowedIps',
+      'tags',
+      'expiresAt',
+    ])
     expect(value.key).toMatch(/^ck_ingest_[0-9a-f]{60}$/)
     expect(value).toMatchObject({
       name: 'CI',

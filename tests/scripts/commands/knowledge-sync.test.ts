@@ -236,3 +236,141 @@ test('ids are allowed, differ for each set and path, and are the same on every s
   for (const id of ids) expect(id).toMatch(/^sync\.[A-Za-z0-9._-]{1,123}$/)
   expect(itemIdOf('docs', 'Züge.md'.normalize('NFD'))).toBe(itemIdOf('docs', 'Züge.md'.normalize('NFC')))
 })
+
+describe('front matter', () => {
+  const frontMatter = (lines: string, text: string) => `---\n${lines}\n---\n\n${text}\n`
+
+  test('gives tags and golden questions, which follow the file', async () => {
+    await withService(async ({ mintProject, services }, callbook) => {
+      const project = await mintProject()
+      await services.settings.change(project.projectId, { keepQuestionsDays: 30 })
+      const folder = freshFolder()
+      const write = (name: string, lines: string, text: string) =>
+        writeFileSync(join(folder, name), frontMatter(lines, text))
+      const sync = async (...more: string[]) =>
+        (await callbook.json(['knowledge', 'sync', folder, '--project', project.id, ...more])).value
+      const tagsOf = async () => {
+        const items: { name: string; tags: string[] }[] = await (await project.fetch('/v1/knowledge')).json()
+        return Object.fromEntries(items.map(({ name, tags }) => [name, tags]))
+      }
+      const golden = async () => {
+        const { data } = await (await project.fetch('/v1/questions/golden')).json()
+        return data.map(({ query, file }: { query: string; file: string }) => `${file}: ${query}`).sort()
+      }
+      write(
+        'a.md',
+        'tags: [API Reference, "eu", "!?"]\nquestions:\n  - Who pays, and when?\n  - "Is it: free?"',
+        '# A\n\nWe pay.',
+      )
+      write('b.md', 'tags: billing, EU\nquestions: who pays, and WHEN', '# B\n\nThey pay.')
+      write('c.md', 'title: C', 'It is paid.')
+      const first = await sync()
+      expect(first).toMatchObject({ created: 3, failed: 0 })
+      expect(first.warnings).toEqual([
+        { path: expect.stringMatching(/a\.md$/), message: '"!?" is no tag, and was left out' },
+        {
+          path: expect.stringMatching(/b\.md$/),
+          message: '"who pays, and WHEN" is kept already, and was left out',
+        },
+      ])
+      expect(await tagsOf()).toEqual({ A: ['api-reference', 'eu'], B: ['billing', 'eu'], C: [] })
+      expect(await golden()).toEqual(['a.md: Is it: free?', 'a.md: Who pays, and when?'])
+      expect(await sync()).toMatchObject({ unchanged: 3 })
+
+      // Tags that neither the file nor the command names stay as they are.
+      const items: { id: string; name: string }[] = await (await project.fetch('/v1/knowledge')).json()
+      const c = items.find(({ name }) => name === 'C')?.id ?? ''
+      await project.send('PATCH', `/v1/knowledge/${c}`, { tags: ['own'] })
+      expect(await sync()).toMatchObject({ unchanged: 3 })
+      write('a.md', 'tags: []\nquestions: [Is it free?]', '# A\n\nWe pay.')
+      expect(await sync()).toMatchObject({ changed: 1, unchanged: 2 })
+      expect(await tagsOf()).toEqual({ A: [], B: ['billing', 'eu'], C: ['own'] })
+      expect(await golden()).toEqual(['a.md: Is it free?', 'b.md: who pays, and WHEN'])
+      expect(await sync('--tag', 'docs')).toMatchObject({ changed: 3 })
+      expect(await tagsOf()).toEqual({ A: ['docs'], B: ['billing', 'docs', 'eu'], C: ['docs'] })
+      const refused = await callbook.run([
+        'knowledge',
+        'sync',
+        folder,
+        '--project',
+        project.id,
+        '--tag',
+        'A b',
+      ])
+      expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('--tag: must be 1 to 50')])
+
+      rmSync(join(folder, 'b.md'))
+      await sync()
+      expect(await golden()).toEqual(['a.md: Is it free?'])
+      rmSync(join(folder, 'a.md'))
+      await sync('--prune', '--yes')
+      expect(await golden()).toEqual([])
+    })
+  })
+
+  test('names a gap that its item then closes, though its words are others', async () => {
+    await withService(async ({ mintProject, services }, callbook) => {
+      const project = await mintProject()
+      await services.settings.change(project.projectId, { keepQuestionsDays: 30 })
+      await project.send('POST', '/v1/knowledge/search', {
+        query: 'Dromedary aboard zeppelin',
+      })
+      await services.questions.flush()
+      const { value: gaps } = await callbook.json(['knowledge', 'gaps', '--project', project.id])
+      expect(gaps).toMatchObject([{ query: 'Dromedary aboard zeppelin', count: 1, nearest: null }])
+      const listed = await callbook.run(['knowledge', 'gaps', '--project', project.id, '--limit', '5'])
+      expect(listed.out).toContain('1 of 1 gap.')
+      const folder = freshFolder()
+      const text = '# Animals\n\nCamels travel in the zeppelin.'
+      const sync = () => callbook.run(['knowledge', 'sync', folder, '--project', project.id])
+      const states = async () =>
+        (await services.questionGroups.list(project.projectId, { state: 'gap' })).map(({ query }) => query)
+      writeFileSync(join(folder, 'animals.md'), text)
+      await sync()
+      services.questionChecks.schedule(project.projectId)
+      await services.questionChecks.finish()
+      expect(await states()).toHaveLength(1)
+      writeFileSync(
+        join(folder, 'animals.md'),
+        frontMatter('questions: ["May a dromedary come aboard?"]', text),
+      )
+      await sync()
+      services.questionChecks.schedule(project.projectId)
+      await services.questionChecks.finish()
+      expect(await states()).toEqual([])
+      // What equals a caller's words goes with the call, and the next sync makes it again.
+      writeFileSync(join(folder, 'animals.md'), frontMatter('questions: [dromedary, aboard zeppelin]', text))
+      const ask = { query: 'Dromedary?' }
+      const headers = { 'content-type': 'application/json', 'x-call-id': 'call-1' }
+      await project.send('PUT', '/ingest/calls/call-1', { status: 'completed' })
+      await project.fetch('/v1/knowledge/search', { method: 'POST', headers, body: JSON.stringify(ask) })
+      await services.questions.flush()
+      await sync()
+      const golden = async () =>
+        (await services.golden.list(project.projectId)).map(({ query }) => query).sort()
+      expect(await golden()).toEqual(['aboard zeppelin', 'dromedary'])
+      await project.fetch('/v1/calls/call-1', { method: 'DELETE' })
+      expect(await golden()).toEqual(['aboard zeppelin'])
+      await sync()
+      expect(await golden()).toEqual(['aboard zeppelin', 'dromedary'])
+    })
+  })
+
+  test('of an import gives tags, which are among what makes it another', async () => {
+    await withService(async ({ mintProject }, callbook) => {
+      const project = await mintProject()
+      const folder = freshFolder()
+      writeFileSync(join(folder, 'a.md'), frontMatter('tags:\n- Billing\n- "eu" # here', '# A\n\nWe pay.'))
+      const load = async (...more: string[]) =>
+        (await callbook.json(['knowledge', 'import', folder, '--project', project.id, ...more])).value
+      expect(await load()).toMatchObject({ imported: 1, warnings: [] })
+      expect(await load()).toMatchObject({ imported: 0, unchanged: 1 })
+      expect(await load('--tag', 'own')).toMatchObject({ imported: 1 })
+      const items: { tags: string[] }[] = await (await project.fetch('/v1/knowledge')).json()
+      expect(items.map(({ tags }) => tags)).toEqual([
+        ['billing', 'eu', 'own'],
+        ['billing', 'eu'],
+      ])
+    })
+  })
+})

@@ -37,7 +37,7 @@ function QuestionItem({ call, question }: { call: string; question: Question }) 
   const { id: project } = useProject()
   const navigate = useNavigate()
   const mark = useMark()
-  const { id, query, at, coverage, passages, reads, isGolden, isGap } = question
+  const { id, query, tags, at, coverage, passages, reads, isGolden, isGap } = question
   const correct = (item: string) => {
     mark.mutate({ id, mark: 'not_answered' })
     void navigate({ ...to.item(item), search: { tab: 'edit' } })
@@ -73,7 +73,7 @@ function QuestionItem({ call, question }: { call: string; question: Question }) 
       )}
       <Group gap={8}>
         <KeepButton
-          question={{ query, callId: call, item: first }}
+          question={{ query, tags, callId: call, item: first }}
           title="Which item should have answered?"
           label="Keep and open the item"
           onKept={correct}

@@ -9,6 +9,7 @@ export interface Document {
   name: string
   description?: string
   text: string
+  tags?: string[]
 }
 
 /** What to do where an item has the same text: ask, keep both, or put the document in that item's place. */
@@ -31,11 +32,11 @@ export async function storeDocument(
   twin: TwinAnswer = 'ask',
 ): Promise<ItemDetails | { twin: Twin }> {
   const { knowledge } = api.projects({ project })
-  const { name, description = '', text } = document
+  const { name, description = '', text, tags = [] } = document
   const stored =
     typeof twin === 'string'
-      ? knowledge.post({ name, description, text, keepsBoth: twin === 'keep' })
-      : knowledge({ id: twin.id }).put({ name, description, text, changeSeq: twin.changeSeq })
+      ? knowledge.post({ name, description, text, tags, keepsBoth: twin === 'keep' })
+      : knowledge({ id: twin.id }).put({ name, description, text, tags, changeSeq: twin.changeSeq })
   return await unwrap<ItemDetails | { twin: Twin }>(stored).catch((error) => {
     throw explainTooLarge(error, 'The text', new Blob([text]).size)
   })

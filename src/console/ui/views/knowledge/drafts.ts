@@ -8,6 +8,7 @@ export interface ItemValues {
   name: string
   description: string
   text: string
+  tags: string[]
 }
 
 /** An edited item that is not saved yet. */
@@ -65,6 +66,11 @@ export function dropDrafts({ except }: { except?: string } = {}): void {
 }
 
 function isDraft(value: unknown): value is Draft {
-  const { name, description, text, changeSeq } = Object(value)
-  return [name, description, text].every((each) => typeof each === 'string') && typeof changeSeq === 'number'
+  const { name, description, text, tags, changeSeq } = Object(value)
+  const isTagged = Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')
+  return (
+    isTagged &&
+    [name, description, text].every((each) => typeof each === 'string') &&
+    typeof changeSeq === 'number'
+  )
 }

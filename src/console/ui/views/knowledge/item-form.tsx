@@ -29,6 +29,7 @@ import { failureOf, readableFiles, readDocument, storeDocument, type TwinAnswer 
 import { type Draft, type ItemValues, useDrafts } from './drafts.ts'
 import { PreviewPanel } from './preview-panel.tsx'
 import type { Edited } from './queries.ts'
+import { TagsField } from './tags-field.tsx'
 import { DropHint, TwinChoice } from './uploads.tsx'
 
 const route = getRouteApi('/p/$project/new-item')
@@ -62,7 +63,7 @@ function NewItem() {
     ? ({ to: '/p/$project/questions', params: { project }, search: { question: gap } } as const)
     : ({ to: '/p/$project/knowledge', params: { project } } as const)
   const form = useApiForm({
-    first: ask({ name: nameFor(question), description: '', text: '' }),
+    first: ask({ name: nameFor(question), description: '', text: '', tags: [] }),
     draft: draft ? ask(draft) : undefined,
     isEdit: true,
     send: ({ answer, ...document }) => answered(storeDocument(project, document, answer)),
@@ -81,9 +82,10 @@ function NewItem() {
   const openDocument = async ([file]: File[]) => {
     if (!file) return
     try {
-      const { name, description = '', text } = await readDocument(project, file)
+      const { name, description = '', text, tags = [] } = await readDocument(project, file)
       form.set({
         text,
+        tags: [...new Set([...values.tags, ...tags])],
         name: values.name.trim() === '' ? name : values.name,
         description: values.description.trim() === '' ? description : values.description,
       })
@@ -244,6 +246,7 @@ function ItemForm({ form, error, firstField, edited, children }: ItemFormProps) 
     name: form.field('name'),
     description: form.field('description'),
     text: form.field('text'),
+    tags: form.field('tags'),
   }
   return (
     <form ref={element} onSubmit={submit} noValidate>
@@ -259,6 +262,7 @@ function ItemForm({ form, error, firstField, edited, children }: ItemFormProps) 
                 description="For people. Agents do not see it."
                 {...fields.description}
               />
+              <TagsField description="Agents can be limited to items with certain tags." {...fields.tags} />
               <Textarea
                 ref={text}
                 label="Text"
@@ -296,6 +300,6 @@ function nameFor(question = ''): string {
   return question.replace(/\s+/g, ' ').trim().slice(0, nameCharsMax)
 }
 
-function valuesOf({ name, description, text }: ItemValues): ItemValues {
-  return { name, description, text }
+function valuesOf({ name, description, text, tags }: ItemValues): ItemValues {
+  return { name, description, text, tags }
 }

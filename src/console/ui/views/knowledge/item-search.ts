@@ -1,4 +1,4 @@
-import { textParam, wordParam } from '../../search-params.ts'
+import { tagsParam, textParam, wordParam } from '../../search-params.ts'
 
 /** The tabs beside the text. */
 const itemTabs = ['edit', 'chunks', 'ask'] as const
@@ -34,8 +34,10 @@ export function newItemSearch({ question, gap }: Record<string, unknown>): NewIt
 interface KnowledgeSearch {
   /** Part of an item's name, or words of its text. */
   find?: string | undefined
+  /** Items with one of these. */
+  tags?: string[] | undefined
 }
 
-export function knowledgeSearch({ find }: Record<string, unknown>): KnowledgeSearch {
-  return { find: textParam(find)?.trim() || undefined }
+export function knowledgeSearch({ find, tags }: Record<string, unknown>): KnowledgeSearch {
+  return { find: textParam(find)?.trim() || undefined, tags: tagsParam(tags) }
 }

@@ -24,6 +24,7 @@ import { EditForm } from './item-form.tsx'
 import { itemSearch } from './item-search.ts'
 import { ChunkCard } from './preview-panel.tsx'
 import { useItem } from './queries.ts'
+import { TagChips } from './tags-field.tsx'
 
 const route = getRouteApi('/p/$project/knowledge/$item')
 const Markdown = lazy(() => import('./markdown.tsx'))
@@ -78,6 +79,7 @@ export function ItemView() {
           <Mono>{id}</Mono>
           <CopyButton value={id} label="Copy id" />
         </Group>
+        {data && <TagChips tags={data.tags} />}
         {data && <IndexStatus status={data.status} chunks={chunks.data?.data.length ?? 0} />}
         {data && (
           <Text size="sm" c="dimmed">

@@ -1,10 +1,11 @@
-import { Button, Checkbox, CloseButton, Group, Stack, Text } from '@mantine/core'
+import { Button, Checkbox, CloseButton, Group, MultiSelect, Stack, Text } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
 import {
   IconBook2,
   IconMessageQuestion,
   IconPlus,
   IconSearchOff,
+  IconTag,
   IconTrash,
   IconUpload,
 } from '@tabler/icons-react'
@@ -12,14 +13,15 @@ import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import type { KnowledgeRow } from '../../../../knowledge/indexed-items.ts'
+import { isTag } from '../../../../text/tags.ts'
 import { pathOf } from '../../api.ts'
-import { useConfirm } from '../../components/dialogs.tsx'
+import { ApiForm, useApiForm } from '../../components/api-form.tsx'
+import { useConfirm, useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes, asCount, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageButton, PageLink } from '../../components/links.tsx'
-
 import { PageHeader } from '../../components/page-header.tsx'
 import { SearchField } from '../../components/search-field.tsx'
 import { type Column, PagedTable } from '../../components/table.tsx'
@@ -30,6 +32,7 @@ import { exampleDocuments } from './example-documents.ts'
 import { IndexStatus, WriterName } from './item-facts.tsx'
 import classes from './knowledge.module.css'
 import { rowsOf, useItems, useTextHits, useTimesFound } from './queries.ts'
+import { TagChips, TagsField, TagsFilter } from './tags-field.tsx'
 import { TextHits } from './text-hits.tsx'
 import { DropHint, UploadList, useUploads } from './uploads.tsx'
 
@@ -49,10 +52,10 @@ interface Chosen {
 export function KnowledgeView() {
   const { project } = route.useParams()
   const navigate = useNavigate()
-  const { find: sought } = route.useSearch()
-  const items = useItems(sought)
+  const { find: sought, tags = [] } = route.useSearch()
+  const items = useItems(sought, tags)
   const timesFound = useTimesFound()
-  const chosen = useChosen(sought)
+  const chosen = useChosen(JSON.stringify([sought, tags]))
   const mayDelete = useRefusal('delete') === null
   const { uploads, addFiles, addDocuments, answer, clear } = useUploads()
   const mayChange = useRefusal('change') === null
@@ -64,10 +67,17 @@ export function KnowledgeView() {
     void navigate({
       to: '/p/$project/knowledge',
       params: { project },
-      search: { find: next || undefined },
+      search: (before) => ({ ...before, find: next || undefined }),
       replace,
     })
   }
+  const filter = (next: string[]) =>
+    void navigate({
+      to: '/p/$project/knowledge',
+      params: { project },
+      search: (before) => ({ ...before, tags: next.length > 0 ? next : undefined }),
+    })
+  const isLimited = sought !== undefined || tags.length > 0
   return (
     <Stack gap="md">
       <PageHeader
@@ -91,9 +101,10 @@ export function KnowledgeView() {
         />
       </Dropzone.FullScreen>
       <UploadList uploads={uploads} answer={answer} clear={clear} />
-      {(rows.length > 0 || sought !== undefined || items.isPending) && (
+      {(rows.length > 0 || isLimited || items.isPending) && (
         <Group component="search" aria-label="Find items">
           <SearchField label="Find by name or text" text={sought ?? ''} onSearch={find} />
+          <TagsFilter value={tags} onChange={filter} />
         </Group>
       )}
       <PagedTable
@@ -106,7 +117,7 @@ export function KnowledgeView() {
         rowKey={(row) => row.id}
         onOpen={(row) => void navigate(to.item(row.id))}
         columns={({ cell }) => [
-          ...(mayDelete ? [choiceColumn(rows, chosen)] : []),
+          ...(mayDelete || mayChange ? [choiceColumn(rows, chosen)] : []),
           cell('Name', (row) => <Name row={row} />),
           cell('Status', (row) => <IndexStatus status={row.status} chunks={row.chunks} />, {
             width: '160px',
@@ -136,6 +147,8 @@ export function KnowledgeView() {
         empty={
           sought !== undefined ? (
             <NoMatches words={sought} onShowAll={() => find('')} />
+          ) : tags.length > 0 ? (
+            <p className="cb-dimmed">No item has one of these tags.</p>
           ) : (
             <NoItems onExamples={() => void addDocuments(exampleDocuments)} />
           )
@@ -153,12 +166,13 @@ export function KnowledgeView() {
   )
 }
 
-function useChosen(sought: string | undefined): Chosen {
+/** @param shown which items are shown */
+function useChosen(shown: string): Chosen {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
-  const [soughtBefore, setSoughtBefore] = useState(sought)
-  if (sought !== soughtBefore) {
-    // What is out of sight must not be deleted.
-    setSoughtBefore(sought)
+  const [shownBefore, setShownBefore] = useState(shown)
+  if (shown !== shownBefore) {
+    // What is out of sight must not be changed.
+    setShownBefore(shown)
     setIds(new Set())
   }
   return { ids, choose: (next) => setIds(new Set(next.slice(0, chosenMax))) }
@@ -234,6 +248,7 @@ function Name({ row }: { row: KnowledgeRow }) {
           {row.description}
         </Text>
       )}
+      <TagChips tags={row.tags} />
       <span className="cb-narrow-line">
         <IndexStatus status={row.status} chunks={row.chunks} />
       </span>
@@ -253,10 +268,12 @@ function Updated({ row: { updatedAt, updatedBy } }: { row: KnowledgeRow }) {
   )
 }
 
-/** How many items are chosen, and the button that deletes them. */
+/** How many items are chosen, and the buttons that tag or delete them. */
 function ChosenItems({ chosen: { ids, choose }, rows }: { chosen: Chosen; rows: readonly KnowledgeRow[] }) {
   const { of } = useProject()
   const ask = useConfirm()
+  const show = useShow()
+  const mayDelete = useRefusal('delete') === null
   const queryClient = useQueryClient()
   if (ids.size === 0) return null
   const named = rows.filter(({ id }) => ids.has(id)).slice(0, namedMax)
@@ -293,20 +310,62 @@ function ChosenItems({ chosen: { ids, choose }, rows }: { chosen: Chosen; rows: 
     <section className={classes.chosen} aria-label="Selected items">
       <span role="status">
         {asCount(ids.size)} selected
-        {ids.size === chosenMax && ', as many as can be deleted at once'}
+        {ids.size === chosenMax && ', as many as can be changed at once'}
       </span>
-      <Button
-        size="compact-sm"
-        variant="subtle"
-        color="red"
-        c="var(--cb-danger-text)"
-        leftSection={<IconTrash size={14} aria-hidden />}
-        onClick={remove}
-      >
-        Delete
-      </Button>
+      <Guarded right="change">
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          leftSection={<IconTag size={14} aria-hidden />}
+          onClick={() =>
+            show({
+              title: `Tag ${count}`,
+              content: (close) => <TagForm ids={[...ids]} tags={tagsOf(rows, ids)} onDone={close} />,
+            })
+          }
+        >
+          Tag
+        </Button>
+      </Guarded>
+      {mayDelete && (
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          color="red"
+          c="var(--cb-danger-text)"
+          leftSection={<IconTrash size={14} aria-hidden />}
+          onClick={remove}
+        >
+          Delete
+        </Button>
+      )}
       <CloseButton size="sm" aria-label="Clear selection" onClick={() => choose([])} />
     </section>
+  )
+}
+
+/** The tags that some of the chosen items have. */
+function tagsOf(rows: readonly KnowledgeRow[], ids: ReadonlySet<string>): string[] {
+  return [...new Set(rows.filter(({ id }) => ids.has(id)).flatMap(({ tags }) => tags))].sort()
+}
+
+/** Tags that many items gain, and those that they lose. @param tags those that they have */
+function TagForm({ ids, tags, onDone }: { ids: string[]; tags: string[]; onDone: () => void }) {
+  const { of } = useProject()
+  const form = useApiForm({
+    first: { add: [] as string[], remove: [] as string[] },
+    isReady: ({ add, remove }) => add.length + remove.length > 0 && add.every(isTag),
+    body: ({ add, remove }) => ({ ids, add, remove }),
+    send: (body) => of.knowledge.patch(body),
+    changes: of.knowledge,
+    says: ({ changed }) => `${counted(changed, 'item')} changed.`,
+    done: onDone,
+  })
+  return (
+    <ApiForm form={form} label="Change tags" onCancel={onDone}>
+      <TagsField label="Add" {...form.field('add')} />
+      {tags.length > 0 && <MultiSelect label="Take away" data={tags} clearable {...form.input('remove')} />}
+    </ApiForm>
   )
 }
 

@@ -21,11 +21,15 @@ export const passagesMax = 50
 /** The service counts how often this many items were found, the most often found first. */
 const countedMax = 200
 
-/** The project's items whose names contain this, newest first, in pages; reloaded while some are being indexed. */
-export function useItems(name = '') {
+/** The project's items whose names contain this, with one of these tags, newest first, in pages; reloaded while some are being indexed. */
+export function useItems(name = '', tags: readonly string[] = []) {
   const { of } = useProject()
   return useInfiniteQuery({
-    ...readPages(of.knowledge, { limit: itemsPerPage, name }),
+    ...readPages(of.knowledge, {
+      limit: itemsPerPage,
+      name,
+      ...(tags.length > 0 && { tags: tags.join(' ') }),
+    }),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (rowsOf(state.data).some(isUnderWay) ? indexingPollMs : false),
   })

@@ -1,4 +1,4 @@
-import { wholeParam, wordParam } from '../../search-params.ts'
+import { tagsParam, wholeParam, wordParam } from '../../search-params.ts'
 
 /** More would make the address too long to share. */
 export const itemsMax = 100
@@ -10,16 +10,18 @@ interface PlaygroundSearch {
   limit?: number | undefined
   timeoutMs?: number | undefined
   items?: string[] | undefined
+  tags?: string[] | undefined
 }
 
 export function playgroundSearch(search: Record<string, unknown>): PlaygroundSearch {
-  const { q, mode, limit, timeoutMs, items } = search
+  const { q, mode, limit, timeoutMs, items, tags } = search
   return {
     q: typeof q === 'string' ? q : undefined,
     mode: wordParam(mode, ['vector', 'keyword']),
     limit: wholeParam(limit, { min: 1, max: 50 }),
     timeoutMs: wholeParam(timeoutMs, { min: 10, max: 10_000 }),
     items: idsOf(items),
+    tags: tagsParam(tags),
   }
 }
 

@@ -1,11 +1,11 @@
-import { MultiSelect, Stack } from '@mantine/core'
+import { MultiSelect, Select, Stack } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQueries } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { read } from '../../api.ts'
 import { PageHeader } from '../../components/page-header.tsx'
-import { useProject } from '../../session.ts'
+import { useProject, useRefusal } from '../../session.ts'
 import { rowsOf, useItems } from '../knowledge/queries.ts'
 import { AskForm } from './ask-form.tsx'
 import classes from './playground.module.css'
@@ -30,6 +30,7 @@ export function PlaygroundView() {
         limit: next.limit,
         timeoutMs: next.timeoutMs,
         items: next.itemIds?.length ? next.itemIds : undefined,
+        tags: next.tags?.length ? next.tags : undefined,
       },
     })
   const request: AskRequest = { query: q, ...options }
@@ -42,10 +43,41 @@ export function PlaygroundView() {
       <AskForm
         initial={request}
         {...(items.length > 0 && { itemIds: items })}
-        options={<ItemsSelect itemIds={items} onChange={(itemIds) => show({ ...request, itemIds })} />}
+        options={
+          <>
+            <ItemsSelect itemIds={items} onChange={(itemIds) => show({ ...request, itemIds })} />
+            <KeySelect tags={options.tags} onChange={(tags) => show({ ...request, itemIds: items, tags })} />
+          </>
+        }
         onAsk={(next) => show({ ...next, itemIds: items })}
       />
     </Stack>
+  )
+}
+
+interface KeySelectProps {
+  tags: string[] | undefined
+  onChange: (tags: string[] | undefined) => void
+}
+
+/** Asks as a key that is bound to tags would. Only owners see keys. */
+function KeySelect({ tags, onChange }: KeySelectProps) {
+  const isOwner = useRefusal('manage') === null
+  const keys = useQuery({ ...read(useProject().of.keys), enabled: isOwner })
+  const bound = keys.data?.data.filter((key) => key.revokedAt === null && key.tags.length > 0) ?? []
+  const byTags = new Map(bound.map((key) => [key.tags.join(), key.name]))
+  if (tags && !byTags.has(tags.join())) byTags.set(tags.join(), `Tagged ${tags.join(', ')}`)
+  if (byTags.size === 0) return null
+  return (
+    <Select
+      label="As this key"
+      placeholder="Any"
+      size="xs"
+      clearable
+      data={[...byTags].map(([value, label]) => ({ value, label }))}
+      value={tags?.join() ?? null}
+      onChange={(value) => onChange(value?.split(','))}
+    />
   )
 }
 

@@ -5,11 +5,13 @@ export interface AskRequest {
   mode?: 'hybrid' | 'vector' | 'keyword' | undefined
   timeoutMs?: number | undefined
   itemIds?: string[] | undefined
+  /** Those of a key. */
+  tags?: string[] | undefined
 }
 
 /** The same request as a shell command. The page does not know any key, so the command reads one from a variable. */
-export function toCurl(origin: string, { query, limit, mode, timeoutMs, itemIds }: AskRequest): string {
-  const body = JSON.stringify({ query, limit, mode, timeoutMs, itemIds })
+export function toCurl(origin: string, { query, limit, mode, timeoutMs, itemIds, tags }: AskRequest): string {
+  const body = JSON.stringify({ query, limit, mode, timeoutMs, itemIds, tags })
   return [
     `curl ${origin}/v1/knowledge/search \\`,
     `  -H "Authorization: Bearer $CALLBOOK_KEY" \\`,

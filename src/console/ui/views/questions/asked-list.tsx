@@ -2,10 +2,12 @@ import { Select, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { AskedQuestion, QuestionState } from '../../../../knowledge/questions/question-groups.ts'
+import { tagsOf } from '../../../../text/tags.ts'
 import { read } from '../../api.ts'
 import { asCount, asPercent } from '../../components/figures.ts'
 import { QueryTable } from '../../components/table.tsx'
 import { usePerson, useProject } from '../../session.ts'
+import { TagChips } from '../knowledge/tags-field.tsx'
 import { QuestionDetail } from './question-detail.tsx'
 import { refetchInterval, useMark } from './question-queries.ts'
 import type { QuestionsSearch } from './questions-search.ts'
@@ -91,6 +93,7 @@ export function AskedList({ state, search, total, onShow, empty }: AskedListProp
           cell('Question', (row) => (
             <Text size="sm" lineClamp={2} dir="auto" className="cb-wrap">
               {row.query}
+              <TagChips tags={tagsOf(row.tags)} />
             </Text>
           )),
           cell(state === 'answered' ? 'Answered by' : 'Nearest item', ({ item }) => <bdi>{item?.name}</bdi>, {

@@ -2,6 +2,7 @@ import { Button, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { IconPencil, IconTarget, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { GoldenHistory } from '../../../../knowledge/questions/golden-runs.ts'
+import { tagsOf } from '../../../../text/tags.ts'
 import { read } from '../../api.ts'
 import { useAct } from '../../components/acts.ts'
 import { useConfirm } from '../../components/dialogs.tsx'
@@ -10,11 +11,13 @@ import { asPercent, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
+import { Mono } from '../../components/mono.tsx'
 import { Facts } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { QueryTable, Table } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
+import { TagChips } from '../knowledge/tags-field.tsx'
 import { useKeep } from './keep-button.tsx'
 import { refetchInterval } from './question-queries.ts'
 import classes from './questions.module.css'
@@ -66,23 +69,25 @@ export function GoldenTab() {
           actions(
             'Actions',
             (question) => [
-              !isReadOnly && {
-                icon: IconPencil,
-                label: 'Edit question',
-                hint: 'Edit question',
-                act: () =>
-                  keep({
-                    question: { ...question, replaces: question.id },
-                    title: 'Edit golden question',
-                    label: 'Save',
-                  }),
-              },
-              !isReadOnly && {
-                icon: IconTrash,
-                label: 'Delete question',
-                hint: 'Delete question',
-                act: () => remove(question),
-              },
+              !isReadOnly &&
+                question.file === null && {
+                  icon: IconPencil,
+                  label: 'Edit question',
+                  hint: 'Edit question',
+                  act: () =>
+                    keep({
+                      question: { ...question, replaces: question.id },
+                      title: 'Edit golden question',
+                      label: 'Save',
+                    }),
+                },
+              !isReadOnly &&
+                question.file === null && {
+                  icon: IconTrash,
+                  label: 'Delete question',
+                  hint: 'Delete question',
+                  act: () => remove(question),
+                },
             ],
             '84px',
           ),
@@ -136,13 +141,19 @@ function Share({ value, before }: { value: number; before: number | undefined })
   )
 }
 
-function Query({ question: { query, callId, createdBy } }: { question: Golden }) {
+function Query({ question: { query, tags, file, callId, createdBy } }: { question: Golden }) {
   return (
     <>
       <Text size="sm" lineClamp={2} dir="auto" className="cb-wrap">
         {query}
       </Text>
+      <TagChips tags={tagsOf(tags)} />
       <Text size="xs" c="dimmed" className="cb-wrap">
+        {file !== null && (
+          <>
+            From <Mono>{file}</Mono>
+          </>
+        )}
         {createdBy && <bdi>{createdBy}</bdi>}
         {callId !== null && (
           <>

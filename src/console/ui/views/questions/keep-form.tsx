@@ -1,6 +1,7 @@
 import { Select, Textarea } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
+import type { TagFilter } from '../../../../text/tags.ts'
 import { ApiProblem } from '../../api.ts'
 import { ApiForm, type FieldProps, useApiForm } from '../../components/api-form.tsx'
 import { Warning } from '../../components/warning.tsx'
@@ -17,6 +18,8 @@ type ItemChoice = { id: string; name: string } | null
 interface KeepFormProps {
   question: {
     query: string
+    /** The tags within which it was asked. */
+    tags?: TagFilter
     /** The call in which it was asked, if it is known. */
     callId?: string | null
     /** The item that probably answers it. */
@@ -33,7 +36,7 @@ interface KeepFormProps {
 /** Keeps a question as a golden one. Asks first when it repeats what was said in a call. */
 export default function KeepForm({ question, label = 'Keep', onKept, onClose }: KeepFormProps) {
   const { of } = useProject()
-  const { callId, replaces } = question
+  const { callId, replaces, tags = [] } = question
   // Only the service may know that these words were said in a call.
   const [wordsOfCall, setWordsOfCall] = useState(callId ? question.query.trim() : null)
   const form = useApiForm({
@@ -45,6 +48,7 @@ export default function KeepForm({ question, label = 'Keep', onKept, onClose }: 
       itemId: item?.id ?? '',
       ...(query.trim() === wordsOfCall && { keepsWordsOfCall: true, ...(callId && { callId }) }),
       ...(replaces && { replaces }),
+      tags: tags.map((group) => [...group]),
     }),
     send: async (body) => {
       const answer = await of.questions.golden.post(body)

@@ -98,7 +98,8 @@ function Said({ question: { state, mark, markedBy, answeredSince, coverage, item
           Answered since <Instant at={answeredSince} />.{' '}
         </>
       )}
-      {covers || 'Search found passages by meaning alone, so nothing says how much of it they cover.'}
+      {covers ||
+        'The file of an item that it finds names it, or search found passages by meaning alone: no share says how much of it they cover.'}
     </p>
   )
 }
@@ -131,7 +132,8 @@ function Written({ question: { id }, item: itemId, isPending, onChange, onNext }
     return (
       <Group gap="xs" role="status">
         <p>
-          <strong>Answered, {covered}.</strong> “<bdi>{item.name}</bdi>” answers it.
+          <strong>Answered{data.coverage !== null && `, ${covered}`}.</strong> “<bdi>{item.name}</bdi>”
+          answers it.
         </p>
         <Button ref={next} size="compact-sm" onClick={onNext}>
           Next question
@@ -198,7 +200,7 @@ function Marks({ question, isPending, onChange }: MarksProps) {
 
 function Actions({ question, isWritten }: QuestionProps & { isWritten: boolean }) {
   const { id: project } = useProject()
-  const { id, query, callId, item, state, isGolden } = question
+  const { id, query, tags, callId, item, state, isGolden } = question
   return (
     <>
       {state === 'gap' && (
@@ -221,13 +223,13 @@ function Actions({ question, isWritten }: QuestionProps & { isWritten: boolean }
           </PageButton>
         </Guarded>
       )}
-      <KeepButton question={{ query, callId, item }} disabled={isGolden}>
+      <KeepButton question={{ query, tags, callId, item }} disabled={isGolden}>
         {isGolden ? 'Is a golden question' : 'Keep as golden'}
       </KeepButton>
       <PageButton
         to="/p/$project/playground"
         params={{ project }}
-        search={{ q: query }}
+        search={{ q: query, tags: tags.length === 1 ? [...(tags[0] ?? [])] : undefined }}
         variant="default"
         size="compact-sm"
       >

@@ -1,4 +1,4 @@
-import { Button, NumberInput, Stack, Tabs } from '@mantine/core'
+import { Button, Group, NumberInput, Stack, Tabs } from '@mantine/core'
 import { IconMessageQuestion, IconMoodSmile } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -9,6 +9,8 @@ import { useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asCount, asPercent } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
+import { Mono } from '../../components/mono.tsx'
+import { Labelled } from '../../components/page.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { to } from '../../components/to.ts'
@@ -94,6 +96,7 @@ export function QuestionsView() {
         <Tabs.Panel value={tab}>
           <Stack gap="sm">
             <p className="cb-dimmed">{words[tab].means}</p>
+            {tab === 'gap' && data?.keepDays && <HandOver />}
             {tab === 'golden' ? (
               <GoldenTab />
             ) : data?.keepDays === null ? (
@@ -112,6 +115,46 @@ export function QuestionsView() {
         </Tabs.Panel>
       </Tabs>
     </Stack>
+  )
+}
+
+/** What a coding agent needs to close gaps from what a repository says. */
+function HandOver() {
+  const { id: project } = useProject()
+  const show = useShow()
+  const content = (
+    <Stack gap="sm">
+      <p>
+        The agent lists gaps, looks for their answers in your repository, and opens a pull request. After the
+        next <Mono>knowledge sync</Mono> they close. It needs a key with read access.
+      </p>
+      <Labelled label="MCP server">
+        <CodeBlock
+          code={`claude mcp add --transport http callbook ${location.origin}/mcp --header "Authorization: Bearer $CALLBOOK_KEY"`}
+          label="Copy command"
+        />
+      </Labelled>
+      <Labelled label="Its rules (skill)">
+        <CodeBlock
+          code={`${location.origin}/docs/guide/knowledge#close-gaps-with-a-coding-agent`}
+          label="Copy address"
+        />
+      </Labelled>
+      <Labelled label="Or on the command line">
+        <CodeBlock code={`bun callbook knowledge gaps --project ${project} --json`} label="Copy command" />
+      </Labelled>
+    </Stack>
+  )
+  return (
+    <Group>
+      <Button
+        variant="default"
+        size="compact-sm"
+        onClick={() => show({ title: 'Hand to a coding agent', size: 600, content: () => content })}
+      >
+        Hand to a coding agent
+      </Button>
+    </Group>
   )
 }
 

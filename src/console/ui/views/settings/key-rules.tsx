@@ -10,6 +10,7 @@ import { Mono } from '../../components/mono.tsx'
 import { Labelled } from '../../components/page.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
+import { TagsField } from '../knowledge/tags-field.tsx'
 import { type Expiry, expiresAtOf, expiryChoices } from './expiry.ts'
 
 const entriesMax = 1_000
@@ -60,6 +61,17 @@ export function AllowedOrigins({ onChange, ...field }: FieldProps<string>) {
       classNames={{ input: 'cb-mono' }}
       spellCheck={false}
       onChange={(event) => onChange(event.currentTarget.value)}
+      {...field}
+    />
+  )
+}
+
+/** The tags that limit what a key searches. */
+export function OnlyTagged(field: FieldProps<string[]>) {
+  return (
+    <TagsField
+      label="Only items tagged"
+      description="Items without one of these tags do not exist for the key. Leave empty for all items."
       {...field}
     />
   )

@@ -3,6 +3,7 @@ import { IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import type { KeyRecord } from '../../../../access/keys/key-record.ts'
+import { isTag } from '../../../../text/tags.ts'
 import { read } from '../../api.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { useShow } from '../../components/dialogs.tsx'
@@ -22,6 +23,7 @@ import {
   AllowList,
   allowedIpsOf,
   ExpiryField,
+  OnlyTagged,
   originsOf,
   useAddressCheck,
 } from './key-rules.tsx'
@@ -154,14 +156,17 @@ function KeyForm({ record }: { record: KeyRecord }) {
       expiry: was,
       entries: record.allowedIps.length > 0 ? record.allowedIps : [''],
       origins: record.allowedOrigins.join(', '),
+      tags: record.tags,
     },
     isEdit: true,
     needs: ['name'],
-    isReady: ({ expiry }) => isSame(expiry, was) || expiresAtOf(expiry, dates) !== undefined,
-    body: ({ name, expiry, entries, origins }) => ({
+    isReady: ({ expiry, tags }) =>
+      (isSame(expiry, was) || expiresAtOf(expiry, dates) !== undefined) && tags.every(isTag),
+    body: ({ name, expiry, entries, origins, tags }) => ({
       name: name.trim(),
       allowedIps: allowedIpsOf(entries),
       allowedOrigins: originsOf(origins),
+      tags,
       // The same day keeps its exact time.
       ...(!isSame(expiry, was) && { expiresAt: expiresAtOf(expiry, dates) ?? null }),
     }),
@@ -175,6 +180,7 @@ function KeyForm({ record }: { record: KeyRecord }) {
     <Panel title="Rules">
       <ApiForm form={form} label="Save" isReady={!check.hasFaults}>
         <TextInput label="Name" maxLength={200} {...form.field('name')} />
+        {record.scope === 'search' && <OnlyTagged {...form.field('tags')} />}
         <ExpiryField {...form.field('expiry', 'expiresAt')} />
         <AllowList check={check} {...form.field('entries')} />
         {restricts(record.allowedIps) && !restricts(allowedIpsOf(entries)) && (

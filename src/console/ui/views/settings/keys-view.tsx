@@ -25,6 +25,7 @@ import { to } from '../../components/to.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useNow } from '../../components/use-now.ts'
 import { useProject } from '../../session.ts'
+import { TagChips } from '../knowledge/tags-field.tsx'
 import { lastDayOf } from './expiry.ts'
 import { accesses, accessOf, inPairs, type ListedKey, stateOf } from './keys.ts'
 import { useNewKey } from './new-key.tsx'
@@ -120,6 +121,7 @@ function KeyName({ listed: { row, isReplaced }, now }: { listed: ListedKey; now:
         </PageLink>
         <KeyState row={row} now={now} isReplaced={isReplaced} />
       </span>
+      <TagChips tags={row.tags} />
       <span className="cb-narrow-line">
         {accesses[accessOf(row)].label} · <Mono>{row.hint}</Mono>
       </span>

@@ -1,6 +1,7 @@
 import { Button, Group, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { CreatedKey } from '../../../../access/keys/key-record.ts'
+import { isTag } from '../../../../text/tags.ts'
 import type { Answered } from '../../api.ts'
 import { useAct } from '../../components/acts.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
@@ -18,6 +19,7 @@ import {
   AllowList,
   allowedIpsOf,
   ExpiryField,
+  OnlyTagged,
   originsOf,
   useAddressCheck,
 } from './key-rules.tsx'
@@ -79,14 +81,16 @@ export function NewKey({ preset, use, onMade, onCancel }: NewKeyOptions & { onCa
       expiry: { choice: 'never', day: '' } as Expiry,
       entries: [''],
       origins: '',
+      tags: [] as string[],
     },
     needs: ['name'],
-    isReady: ({ expiry }) => expiresAtOf(expiry, dates) !== undefined,
-    body: ({ name, access, expiry, entries, origins }) => ({
+    isReady: ({ expiry, tags }) => expiresAtOf(expiry, dates) !== undefined && tags.every(isTag),
+    body: ({ name, access, expiry, entries, origins, tags }) => ({
       name: name.trim(),
       ...(access === 'ingest' ? { kind: access } : { kind: 'live' as const, scope: access }),
       allowedIps: allowedIpsOf(entries),
       allowedOrigins: isForPages(access) ? originsOf(origins) : [],
+      tags: access === 'search' ? tags : [],
       expiresAt: expiresAtOf(expiry, dates) ?? null,
     }),
     send: (body) => of.keys.post(body),
@@ -108,6 +112,7 @@ export function NewKey({ preset, use, onMade, onCancel }: NewKeyOptions & { onCa
         {...form.field('name')}
       />
       {!preset && <ChoiceCards label="Access" choices={accessChoices} {...form.field('access')} />}
+      {form.values.access === 'search' && <OnlyTagged {...form.field('tags')} />}
       <ExpiryField {...form.field('expiry', 'expiresAt')} />
       <AllowList check={check} {...form.field('entries')} />
       {isForPages(form.values.access) && <AllowedOrigins {...form.field('origins')} />}
