@@ -165,7 +165,7 @@ export class Cases {
       const rubric = await this.#parts.rubrics.find(projectId)
       const question = rubric?.criteria.find(({ id }) => id === criterion)?.question
       if (question !== undefined) return question
-      throw invalidRequest([{ field: 'criterion', message: 'is not a criterion of the rubric in force' }])
+      throw invalidRequest([{ field: 'criterion', message: 'is no question of the rubric in force' }])
     }
     if (note === null)
       throw invalidRequest([{ field: 'expect', message: 'is required, since the review has no note' }])

@@ -566,7 +566,7 @@ export const knowledgeItems = sqliteTable(
     textHash: text('text_hash').notNull(),
     /** JSON: sorted, each once. */
     tags: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
-    /** When it was created, or last changed. */
+    /** When it was created, or what it says was last changed: tags do not count. */
     updatedAt: integer('updated_at').notNull(),
     /** The id of the person or key that wrote it last; null for the command line. */
     updatedBy: text('updated_by'),

@@ -44,6 +44,12 @@ export interface Swapped {
   pending: number[]
 }
 
+/** Whether nothing else of an item is changed than its tags. */
+function isRetagged(current: StoredItem, next: StoredItem): boolean {
+  const { name, description, text } = current
+  return name === next.name && description === next.description && text === next.text
+}
+
 /** Replaces an item's rows and keyword entries in one transaction. */
 export class ItemSwap {
   readonly #parts: Core & ItemSwapParts
@@ -70,6 +76,10 @@ export class ItemSwap {
       select 1 from ${knowledgeItems} where seq = ${current.seq} and change_seq = ${current.changeSeq})`
     const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
     const removedLabels = JSON.stringify(changes.removed.map(({ label }) => label))
+    // Whoever asks what it said then does not ask for its tags.
+    const updated = isRetagged(current, next)
+      ? sql``
+      : sql`updated_at = ${now}, updated_by = ${actorIdOf(by)},`
     const idHash = this.#parts.recordHash(projectId, 'item', current.id)
     const { versions, inserted, changed } = await write.batch({
       versions: write.all<{ version: number }>(sql`
@@ -90,8 +100,7 @@ export class ItemSwap {
           requested_at = excluded.requested_at, done_at = null`,
       changed: write.all<{ changeSeq: number }>(sql`
         update ${knowledgeItems} set name = ${next.name}, description = ${next.description}, text = ${next.text},
-          text_hash = ${sha256(next.text)}, tags = ${JSON.stringify(next.tags)}, updated_at = ${now}, updated_by = ${actorIdOf(by)},
-          change_seq = ${changeSeq}
+          text_hash = ${sha256(next.text)}, tags = ${JSON.stringify(next.tags)}, ${updated} change_seq = ${changeSeq}
         where seq = ${current.seq} and change_seq = ${current.changeSeq} returning change_seq as changeSeq`),
       entry: audit.entry({
         by,

@@ -170,13 +170,21 @@ describe('a criterion of the kind grounded', () => {
     await ask(project, 'call-2')
     says({ result: 'fail' })
     expect((await analysed(project, 'call-2')).criteria[0]).toMatchObject({ result: 'fail', ...claim })
-    await project.send('PUT', '/v1/knowledge/refunds', {
-      name: 'Refunds',
-      text: 'We refund any order, ever.',
-    })
-    const again = { transcript: [...transcript, { role: 'user', content: 'Thanks.' }] }
-    await project.send('PUT', '/ingest/calls/call-2', again)
     const of = async (): Promise<Analysis> => await (await project.fetch('/v1/calls/call-2/analysis')).json()
+    /** Asks again, as the transcript has one more turn. */
+    const again = async (words: string) => {
+      const more = { transcript: [...transcript, { role: 'user', content: words }] }
+      await project.send('PUT', '/ingest/calls/call-2', more)
+      const isAsked = ({ turns }: RecordedChat) => turns.some(({ content }) => content === words)
+      await until(() => chat.requests.some(isAsked))
+      await until(async () => (await of()).state === 'done')
+    }
+    // Its tags do not count.
+    await project.send('PATCH', '/v1/knowledge/refunds', { tags: ['billing'] })
+    await again('Thanks.')
+    expect((await of()).criteria[0]?.result).toBe('fail')
+    await project.send('PATCH', '/v1/knowledge/refunds', { text: 'We refund any order, ever.' })
+    await again('Thank you.')
     await until(async () => (await of()).criteria[0]?.rationale === 'knowledge changed')
     expect((await of()).criteria[0]?.result).toBe('unknown')
   })
