@@ -17,7 +17,7 @@ import {
   readCompareRequest,
   toFigure,
 } from './compare-request.ts'
-import { zOf } from './intervals.ts'
+import { type Limits, levelOf } from './intervals.ts'
 import { type Comparison, comparisonsMax } from './schemas.ts'
 import { compareFigure } from './verdict.ts'
 
@@ -38,11 +38,9 @@ interface CallGroup extends ComparedCalls {
   /** How many were created between the first and the last call of a. */
   withinA: number
 }
-/** Figures, each with the level of its intervals. */
-type Measures = { figure: ComparedFigure; level: number }[]
 
 const counted: AskedQuestion = { of: null, by: [], percents: [] }
-const times: AskedQuestion = { of: { column: 'calls.created_at' }, by: [], percents: [] }
+const times: AskedQuestion = { of: { whole: 'calls.created_at' }, by: [], percents: [] }
 
 /** Compares figures of groups of calls. */
 export class Comparing {
@@ -61,7 +59,7 @@ export class Comparing {
   async read(projectId: number, query: CallQuery): Promise<Comparison> {
     const { figures: named, groups } = readCompareRequest(query)
     const figures = named ?? (await this.#usualFigures(projectId))
-    const { a, others, measures } = await (groups.by === null
+    const { a, others, count } = await (groups.by === null
       ? this.#twoGroups(projectId, groups, figures)
       : this.#groupsOfValues(projectId, groups, figures))
     const toCalls = await this.#toCalls(projectId)
@@ -71,8 +69,8 @@ export class Comparing {
         key: b.key,
         b: toCalls(b),
         overlap: a.calls > 0 && b.calls > 0 ? b.withinA / b.calls : null,
-        metrics: measures.map(({ figure, level }, at) =>
-          compareFigure(figure, [a.measured[at], b.measured[at]], level),
+        metrics: figures.map((figure, at) =>
+          compareFigure(figure, [a.measured[at], b.measured[at]], levelOf(limitsOf(figures, at), count)),
         ),
       })),
     }
@@ -84,20 +82,17 @@ export class Comparing {
     { a, b, both }: Extract<CompareRequest['groups'], { by: null }>,
     figures: readonly ComparedFigure[],
   ) {
-    const measures = measuresOf(figures, 1)
-    const questions = [times, ...questionsOf(measures, [])]
-    const [ofA, ofB] = await Promise.all(
-      [a, b].map(({ search }) => this.#figures.askAll(projectId, search, questions)),
-    )
-    const groupA = groupOf(a, 'a', ofA ?? [])
+    const questions = questionsOf(figures, [])
+    const ofA = await this.#figures.askAll(projectId, a.search, [times, ...questions])
+    const groupA = groupOf(a, 'a', ofA)
     // No other call can be in both, nor within the time of a.
     const time = { from: groupA.from ?? 0, to: groupA.to ?? 0 }
-    const [within, shared] = await Promise.all(
-      [b.search, both].map((search) => this.#figures.askAll(projectId, narrowed(search, time), [counted])),
-    )
+    const [[within, ...ofB], shared] = await Promise.all([
+      this.#figures.askAll(projectId, b.search, [{ ...counted, ...time }, times, ...questions]),
+      both && this.#figures.askAll(projectId, narrowed(both, time), [counted]),
+    ])
     if (shared?.[0]?.total) throw refused('b', `finds ${shared[0].total} of the calls that a finds`)
-    const groupB = { ...groupOf(b, 'b', ofB ?? []), withinA: within?.[0]?.total ?? 0 }
-    return { a: groupA, others: [groupB], measures }
+    return { a: groupA, others: [{ ...groupOf(b, 'b', ofB), withinA: within?.total ?? 0 }], count: 2 }
   }
 
   /** The calls that have one value, and those of each other value, the most frequent one first. */
@@ -109,13 +104,22 @@ export class Comparing {
     const by = [groupingOf(name)].filter((grouping) => grouping !== null)
     // Agents hand calls over; a call has one version and one source.
     const pairs = name === 'agentId' ? [{ ...counted, by: [...by, ...by] }] : []
-    const [found, shared] = await this.#figures.askAll(projectId, all.search, [{ ...times, by }, ...pairs])
+    const within = against === noValue ? null : against
+    const [found, ...answers] = await this.#figures.askAll(projectId, all.search, [
+      { ...times, by, within },
+      ...questionsOf(figures, by),
+      ...pairs,
+    ])
+    const shared = answers[figures.length]
     if (!found || found.isTooMany || shared?.isTooMany) throw refused('by', 'has too many different values')
     const groups = found.groups
-      .map((group) => ({
-        ...groupOf(all, 'by', [{ ...found, groups: [group] }]),
-        name: group.names[0] ?? null,
-      }))
+      .map((group) => {
+        const [name = null] = group.names
+        const own = ({ groups }: Answer) => groups.find(({ names }) => names[0] === name)
+        const measured = answers.slice(0, figures.length).map(own)
+        const { within: withinA = 0 } = group
+        return { ...groupOf(all, 'by', [{ ...found, groups: [group] }]), measured, withinA, name }
+      })
       // No filter finds these.
       .filter((group) => group.name !== '' && group.name !== noValue)
       .map((group) => ({ ...group, key: String(group.name ?? noValue) }))
@@ -129,17 +133,7 @@ export class Comparing {
       if (names[0] === a.name && other)
         throw refused('by', `finds ${calls} of the calls of ${a.key} among those of ${other.key}`)
     }
-    const measures = measuresOf(figures, others.length)
-    const within = { ...counted, by, from: a.from ?? 0, to: a.to ?? 0 }
-    const [inTime, ...answers] = await this.#figures.askAll(projectId, all.search, [
-      within,
-      ...questionsOf(measures, by),
-    ])
-    const measured = ({ name, ...group }: (typeof groups)[number]): CallGroup => {
-      const own = (answer: Answer | undefined) => answer?.groups.find(({ names }) => names[0] === name)
-      return { ...group, withinA: own(inTime)?.calls ?? 0, measured: answers.map(own) }
-    }
-    return { a: measured(a), others: others.map(measured), measures }
+    return { a, others, count: found.groups.length }
   }
 
   /** The success, what the rubric in force asks, how fast and how expensive. */
@@ -187,16 +181,13 @@ function refused(field: string, message: string): AppError {
 }
 
 /** All intervals of the first figure hold together, and so do all those of the others. */
-function measuresOf(figures: readonly ComparedFigure[], comparisons: number): Measures {
-  return figures.map((figure, at) => {
-    const intervals = Math.max(1, comparisons) * (at === 0 ? 1 : figures.length - 1)
-    return { figure, level: 1 - (1 - confidence) / intervals }
-  })
+function limitsOf(figures: readonly ComparedFigure[], at: number): Limits {
+  return { confidence, intervals: at === 0 ? 1 : figures.length - 1, comparisonsMax }
 }
 
-function questionsOf(measures: Measures, by: readonly Grouping[]): AskedQuestion[] {
-  return measures.map(({ figure: { of, show }, level }) => {
-    return { of, by, percents: percentsOf(show), limitsZ: zOf(level) }
+function questionsOf(figures: readonly ComparedFigure[], by: readonly Grouping[]): AskedQuestion[] {
+  return figures.map(({ of, show }, at) => {
+    return { of, by, percents: percentsOf(show), limits: limitsOf(figures, at) }
   })
 }
 
