@@ -8,13 +8,10 @@ import { measure, runLoad } from './load.ts'
 import { filteredPage } from './questions.ts'
 import type { Options } from './runner.ts'
 
-const splits = 200
-/** A key of 16 values makes 15 splits of which no two have anything in common: by each set of its four bits. */
-const splitValues = 16
-const splitKeys = Math.ceil(splits / (splitValues - 1))
-/** A key of ten values makes ten samples of a tenth of the calls. */
+/** Each key of a call's analysis has one of ten values, which makes five comparisons of equals, or ten samples. */
+const hashes = 40
+const values = 10
 const samples = 100
-const sampleValues = 10
 const callsCompared = 8_000
 const callsMeasured = 100_000
 const callsPerBatch = 1_000
@@ -27,27 +24,19 @@ function chance(name: string, of: number): number {
   return (createHash('sha256').update(`${name} ${of}`).digest().readUInt32BE() + 0.5) / 2 ** 32
 }
 
-function parityOf(bits: number): number {
-  return [...bits.toString(2)].filter((bit) => bit === '1').length % 2
-}
-
 /** Of v2, ten of a hundred calls more fail, exactly; all other numbers are of one distribution. */
 function madeCall(index: number, ofVersion: number, version: string): CallChange & { id: string } {
   const normal = Math.sqrt(-2 * Math.log(chance('a', index))) * Math.cos(2 * Math.PI * chance('b', index))
   // Every 25th call has a model that stalls.
   const latencyMs = Math.round(Math.exp(6.7 + 0.45 * normal) * (chance('stalled', index) < 0.04 ? 5 : 1))
-  const chosen = (key: string, values: number) => [key, Math.floor(values * chance(key, index))]
-  const keys = [
-    ...Array.from({ length: splitKeys }, (_, key) => chosen(`split${key}`, splitValues)),
-    ...Array.from({ length: samples / sampleValues }, (_, key) => chosen(`sample${key}`, sampleValues)),
-  ]
+  const hashOf = (_: unknown, key: number) => [`hash${key}`, Math.floor(values * chance(`hash${key}`, index))]
   return {
     id: `call-${index}`,
     status: 'completed',
     createdAt: new Date(Date.UTC(2026, 0, 1) + index * perMinute).toISOString(),
     evaluation: ofVersion % failuresOf < (version === 'v1' ? 2 : 3) ? 'fail' : 'success',
     duration: 30 + Math.round(600 * chance('duration', index) ** 2),
-    callAnalysis: Object.fromEntries(keys),
+    callAnalysis: Object.fromEntries(Array.from({ length: hashes }, hashOf)),
     details: {
       agent: { id: 'desk', name: null, version },
       latencyMs,
@@ -89,19 +78,13 @@ export async function benchComparing({ start }: Options): Promise<Row[]> {
   }
   const isVerdict = ({ verdict }: { verdict: string }) => verdict !== 'not_sure'
   const equal: Awaited<ReturnType<typeof compare>>[] = []
-  for (let split = 0; split < splits; split++) {
-    const [key, bits] = [Math.floor(split / (splitValues - 1)), (split % (splitValues - 1)) + 1]
-    const values = Array.from({ length: splitValues }, (_, value) => value)
-    const [a, b] = [0, 1].map((half) => values.filter((value) => parityOf(value & bits) === half))
-    equal.push(await compare(`a.analysis.split${key}=${a}&b.analysis.split${key}=${b}`))
-  }
+  for (let key = 0; key < hashes; key++)
+    for (let value = 0; value < values; value += 2)
+      equal.push(await compare(`a.analysis.hash${key}=${value}&b.analysis.hash${key}=${value + 1}`))
+  const two = 'a.agentVersion=v1&b.agentVersion=v2'
   const planted: typeof equal = []
   for (let sample = 0; sample < samples; sample++)
-    planted.push(
-      await compare(
-        `a.agentVersion=v1&b.agentVersion=v2&analysis.sample${Math.floor(sample / sampleValues)}=${sample % sampleValues}`,
-      ),
-    )
+    planted.push(await compare(`${two}&analysis.hash${Math.floor(sample / values)}=${sample % values}`))
   const all = [...equal, ...planted]
   let listed = 0
   for (const { answer, compared } of planted)

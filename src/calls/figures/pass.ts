@@ -1,6 +1,6 @@
 import { type ReadRows, type Scan, slicesOf } from '../finding/scan.ts'
 import { type CallsInPeriod, Columns, type ReadColumn } from './columns.ts'
-import { quantileLimits } from './comparing/intervals.ts'
+import { levelOf, quantileLimits, zOf } from './comparing/intervals.ts'
 import { type Key, keyOf } from './keys.ts'
 import { Moments } from './moments.ts'
 import { Percentiles } from './percentiles.ts'
@@ -42,6 +42,7 @@ export async function answerAll(
 
 function numberOf(of: Measured, columns: Columns): ReadColumn {
   if ('column' in of) return columns.number(of.column)
+  if ('whole' in of) return columns.whole(of.whole)
   return 'value' in of
     ? columns.numberOfValue(of.value, of.numbers)
     : columns.numberOfEntry(of.entries, of.numbers)
@@ -75,7 +76,7 @@ class Tally {
   #count = 0
 
   constructor(question: Question, columns: Columns) {
-    const { of, by, percents, wantsNewest, listedAt, limitsZ } = question
+    const { of, by, percents, wantsNewest, listedAt, limits, within } = question
     this.#question = question
     this.#createdAt = columns.whole('calls.created_at')
     this.#period = columns.period(question)
@@ -83,8 +84,8 @@ class Tally {
     this.#number = of && numberOf(of, columns)
     this.#listedAt = listedAt === undefined ? null : columns.whole(listedAt)
     this.#keys = by.map((each) => keyOf(each, columns))
-    this.#percentiles = percents.length > 0 ? new Percentiles() : null
-    this.#moments = limitsZ === undefined ? null : new Moments()
+    this.#percentiles = percents.length > 0 || within !== undefined ? new Percentiles() : null
+    this.#moments = limits === undefined ? null : new Moments()
   }
 
   add(calls: number): void {
@@ -187,12 +188,14 @@ class Tally {
   }
 
   async answer(nextTurn: () => Promise<unknown>): Promise<Answer> {
-    const { percents, limitsZ } = this.#question
+    const { percents, limits, within } = this.#question
     const groups: Group[] = []
+    const indexes: number[] = []
     const ranked = await this.#percentiles?.sorted(nextTurn)
     for (let group = 0; group < this.#calls.length; group++) {
       const calls = this.#calls[group] as number
       if (calls === 0) continue
+      indexes.push(group)
       groups.push({
         names: this.#namesOf(group),
         calls,
@@ -202,16 +205,22 @@ class Tally {
         most: this.#most[group] as number,
         percentiles: percents.map((percent) => ranked?.at(group, percent) ?? Number.NaN),
         newest: this.#newest[group] as number,
-        ...(limitsZ !== undefined && {
-          moments: this.#moments?.of(group),
-          limits: percents.map((percent) =>
-            quantileLimits(percent / 100, ranked?.countOf(group) ?? 0, limitsZ, (place) =>
-              ranked?.numberAt(group, place),
-            ),
-          ),
-        }),
+        ...(this.#moments && { moments: this.#moments.of(group) }),
       })
     }
+    if (ranked && limits) {
+      const z = zOf(levelOf(limits, groups.length))
+      for (const [at, group] of indexes.entries()) {
+        const numberAt = (place: number) => ranked.numberAt(group, place)
+        const ofPercent = (percent: number) =>
+          quantileLimits(percent / 100, ranked.countOf(group), z, numberAt)
+        Object.assign(groups[at] ?? {}, { limits: percents.map(ofPercent) })
+      }
+    }
+    const time = within === undefined ? undefined : groups.find(({ names: [name] }) => name === within)
+    if (ranked && time)
+      for (const [at, group] of indexes.entries())
+        Object.assign(groups[at] ?? {}, { within: ranked.countWithin(group, time.least, time.most) })
     const { total, first, last } = this.#period
     const isTooMany = groups.length > groupsReadMax
     return {

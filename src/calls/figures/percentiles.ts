@@ -88,6 +88,14 @@ class SortedGroups {
     return (this.#parts.get(group) ?? []).reduce((sum, { length }) => sum + length, 0)
   }
 
+  /** How many numbers of a group are from one number to another, both included. */
+  countWithin(group: number, least: number, most: number): number {
+    return (this.#parts.get(group) ?? []).reduce(
+      (sum, part) => sum + countOf(part, most, true) - countOf(part, least, false),
+      0,
+    )
+  }
+
   /** The number at a place of all that are sorted, from 0; undefined beyond them. */
   numberAt(group: number, place: number): number | undefined {
     const parts = this.#parts.get(group)

@@ -1,4 +1,4 @@
-import type { Interval } from './comparing/intervals.ts'
+import type { Interval, Limits } from './comparing/intervals.ts'
 import type { MomentsOfGroup } from './moments.ts'
 import type { TimeUnit } from './time-groups.ts'
 
@@ -17,6 +17,8 @@ export type Grouping =
 /** The number of a call: an expression, or what its value or its one entry under a name stands for, by the JSON of it. */
 export type Measured =
   | { column: string }
+  /** An integer that is never null. */
+  | { whole: string }
   | { value: string; numbers: Record<string, number> }
   | { entries: string; numbers?: Record<string, number> }
 
@@ -30,8 +32,10 @@ export interface Question {
   by: readonly Grouping[]
   /** By nearest rank. */
   percents: readonly number[]
-  /** With it, moments are wanted, and between which numbers each percentile is: so many standard errors to each side. */
-  limitsZ?: number
+  /** With it, moments are wanted, and between which numbers each percentile is. */
+  limits?: Limits
+  /** The name of a group. With it, it is wanted how many numbers of each are between its least and its most. */
+  within?: string | null
   /** Whether the newest call of each group is wanted, by its row number. */
   wantsNewest?: boolean
   /** A column of times: with it, the time and the number of each call are wanted as well. */
@@ -53,6 +57,7 @@ export interface Group {
   moments?: MomentsOfGroup
   /** One for each percentile. */
   limits?: Interval[]
+  within?: number
 }
 
 export interface Answer {

@@ -45,7 +45,7 @@ export interface CompareRequest {
   /** The calls that have one value against those of each other value, or two groups and what is in both. */
   groups:
     | { by: ComparedBy; against: string; all: ComparedCalls }
-    | { by: null; a: ComparedCalls; b: ComparedCalls; both: CallSearch }
+    | { by: null; a: ComparedCalls; b: ComparedCalls; both: CallSearch | null }
 }
 
 type Filters = Record<string, CallQuery[string]>
@@ -94,7 +94,7 @@ function readGroups(
       ComparedCalls,
       ComparedCalls,
     ]
-    return { by: null, a, b, both: inBoth(a.search, b.search) }
+    return { by: null, a, b, both: areApart(ofA, ofB) ? null : inBoth(a.search, b.search) }
   }
   const by = comparedBy.find((one) => one === [query.by].flat().join())
   if (!by) errors.push({ field: 'by', message: `must be ${comparedBy.join(' or ')}` })
@@ -114,6 +114,14 @@ function toCalls(filters: Filters, errors: FieldError[]): ComparedCalls {
   const query = { ...filters, status: 'completed' }
   const orders = { orders: ['createdAt'], readCursor: () => undefined } as const
   return { query, search: readCallSearch({ ...query, order: 'createdAt' }, orders, errors) }
+}
+
+/** Whether no call can be in both, since a call has one value of what both name. */
+function areApart(a: Filters, b: Filters): boolean {
+  return ['agentVersion', 'source', 'direction', 'evaluation'].some((name) => {
+    const [ofA, ofB] = [valuesOf(a, name), valuesOf(b, name)]
+    return ofA && ofB && !ofA.some((value) => ofB.includes(value))
+  })
 }
 
 function inBoth(a: CallSearch, b: CallSearch): CallSearch {

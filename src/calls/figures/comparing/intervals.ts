@@ -9,6 +9,14 @@ export type Interval = Record<'low' | 'high', number>
 type Estimate = Interval & { value: number }
 type Sample = MomentsOfGroup & { numbers: number }
 
+/** How sure the intervals of groups that are compared with one of them are together: so many of each, and of the largest groups alone. */
+export type Limits = Record<'confidence' | 'intervals' | 'comparisonsMax', number>
+
+/** The level of each interval, by Bonferroni. @param groups with the one that the others are compared with */
+export function levelOf({ confidence, intervals, comparisonsMax }: Limits, groups: number): number {
+  return 1 - (1 - confidence) / (intervals * Math.min(Math.max(groups - 1, 1), comparisonsMax))
+}
+
 /** Above it, what is skewed makes Welch's interval too narrow: measured with 10,000 splits of equal calls. */
 const skewMax = 0.2
 

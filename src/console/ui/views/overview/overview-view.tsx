@@ -1,12 +1,5 @@
 import { Button, Group } from '@mantine/core'
-import {
-  IconArrowLeft,
-  IconArrowRight,
-  IconArrowsLeftRight,
-  IconEyeOff,
-  IconLayoutGrid,
-  IconPlus,
-} from '@tabler/icons-react'
+import { IconArrowLeft, IconArrowRight, IconEyeOff, IconLayoutGrid, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
@@ -70,12 +63,7 @@ export function OverviewView() {
         }
         action={
           <Group gap="xs">
-            <PageButton
-              to="/p/$project/overview/compare"
-              params={{ project }}
-              variant="default"
-              leftSection={<IconArrowsLeftRight size={14} aria-hidden />}
-            >
+            <PageButton to="/p/$project/overview/compare" params={{ project }} variant="default">
               Compare
             </PageButton>
             <PeriodPicker search={search} />
