@@ -23,6 +23,8 @@ interface PlatformSetUp {
 
 /** Whether to keep what the platform's user attached to a call: its own metadata or variables. */
 const ownKeys = { metadata: ['keep'] } as const
+/** Whether to keep what tools received and returned, too. */
+const ownKeysAndTools = { ...ownKeys, tools: ['keep'] } as const
 
 /** The supported platforms. Pure, so that the console's page may use it. */
 export const catalog = {
@@ -31,7 +33,7 @@ export const catalog = {
     secretFrom: 'us',
     secretName: 'Bearer token of a custom credential',
     apiKeyName: 'Private API key from the dashboard',
-    options: ownKeys,
+    options: ownKeysAndTools,
     isLive: true,
   },
   retell: {
@@ -39,7 +41,7 @@ export const catalog = {
     secretFrom: 'platform',
     secretName: 'API key that is marked for webhooks',
     apiKeyName: 'API key',
-    options: ownKeys,
+    options: ownKeysAndTools,
     isLive: true,
   },
   elevenlabs: {
@@ -47,7 +49,7 @@ export const catalog = {
     secretFrom: 'platform',
     secretName: 'Secret from Settings, Webhooks (shown once)',
     apiKeyName: 'API key from Settings, API Keys',
-    options: ownKeys,
+    options: ownKeysAndTools,
     isLive: false,
   },
   bland: {
