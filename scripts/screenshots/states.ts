@@ -180,6 +180,15 @@ const knowledge: ConsoleState[] = [
       .getByRole('textbox', { name: /^Text/ })
       .fill('## Is there parking?\n\nFour places behind the house.'),
   ),
+  state('no-tests', 'tests'),
+  state(
+    'make-test',
+    'calls/:call',
+    then(
+      (page) => page.getByRole('button', { name: 'Make a test of this turn' }).last().click({ force: true }),
+      (page) => inDialog(page).getByLabel('Expectation').first().waitFor(),
+    ),
+  ),
   state('questions', 'questions'),
   state('open-question', 'questions', async (page) => {
     await page.getByRole('row').nth(1).click()

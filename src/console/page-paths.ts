@@ -14,6 +14,7 @@ export const pagePaths = [
   '/p/$project/calls',
   '/p/$project/calls/$call',
   '/p/$project/callers/$caller',
+  '/p/$project/tests',
   '/p/$project/knowledge',
   '/p/$project/knowledge/$item',
   '/p/$project/new-item',

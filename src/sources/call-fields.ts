@@ -10,10 +10,14 @@ import {
   type Usage,
   usageCounts,
 } from './event.ts'
-import { instantMax } from './fields.ts'
+import { type Fields, instantMax } from './fields.ts'
 
 const turnsMax = 10_000
 const timelineEntriesMax = 2 * turnsMax
+/** What is read of a tool's arguments or result; less is kept: see src/calls/writing/ingest.ts. */
+const toolCharsMax = 65_536
+/** Of all tools of a call together. */
+const toolsCharsMax = 4_194_304
 const costEntriesMax = 50
 const nameCharsMax = 200
 const success = new Set(['true', 'passed', 'success', 'successful'])
@@ -208,6 +212,8 @@ export type DoneKind = 'tool_call' | 'tool_result' | 'transfer'
 export class Conversation {
   readonly transcript: SourceTurn[] = []
   readonly timeline: TimelineEntry[] = []
+  /** Characters of what tools received and returned. */
+  #toolChars = 0
 
   /** @param atSeconds from the start of the call */
   say(role: SourceTurn['role'], text: string | undefined, atSeconds?: number, details?: EntryDetails): void {
@@ -218,7 +224,7 @@ export class Conversation {
   }
 
   /**
-   * Adds a tool or a transfer. Platforms leave out `text`: a tool's arguments and result may hold secrets.
+   * Adds a tool or a transfer. Platforms leave out `text`, unless `toolText` has it: arguments and results may hold secrets.
    * @param name of the tool, or of whatever the call was transferred to
    */
   use(
@@ -228,6 +234,17 @@ export class Conversation {
     { text, ...details }: EntryDetails & { text?: string | undefined } = {},
   ): void {
     this.#add({ kind, turn: null, name: name ? cut(name) : null, text: text ?? null }, atSeconds, details)
+  }
+
+  /** What a tool received or returned, from a source that keeps it. Otherwise it is not read: it may hold secrets. */
+  toolText({ tools }: SourceOptions, of: Fields, name: string): string | undefined {
+    const value = tools === 'keep' ? of.own(name) : undefined
+    if (value === undefined) return undefined
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    this.#toolChars += text.length
+    // What has no room must not cost the rest of the call.
+    if (this.#toolChars > toolsCharsMax) return undefined
+    return text.slice(0, toolCharsMax).toWellFormed()
   }
 
   #add(

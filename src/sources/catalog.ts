@@ -23,8 +23,10 @@ interface PlatformSetUp {
 
 /** Whether to keep what the platform's user attached to a call: its own metadata or variables. */
 const ownKeys = { metadata: ['keep'] } as const
+/** Whether to keep what tools received and returned, too. */
+const ownKeysAndTools = { ...ownKeys, tools: ['keep'] } as const
 /** Also the tags within which it answers questions, separated by commas. */
-const ofLookUps = { ...ownKeys, tags: null } as const
+const ofLookUps = { ...ownKeysAndTools, tags: null } as const
 
 /** The supported platforms. Pure, so that the console's page may use it. */
 export const catalog = {
@@ -49,7 +51,7 @@ export const catalog = {
     secretFrom: 'platform',
     secretName: 'Secret from Settings, Webhooks (shown once)',
     apiKeyName: 'API key from Settings, API Keys',
-    options: ownKeys,
+    options: ownKeysAndTools,
     isLive: false,
   },
   bland: {

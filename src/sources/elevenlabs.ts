@@ -13,7 +13,7 @@ import {
   updateOf,
   withoutUnknown,
 } from './call-fields.ts'
-import type { CallHistory, Platform, SourceUpdate } from './event.ts'
+import type { CallHistory, Platform, SourceOptions, SourceUpdate } from './event.ts'
 import { cursorIn, type Fields, isObject, listIn, withQuery } from './fields.ts'
 import { isHmac, isRecent, readDigits } from './signature.ts'
 
@@ -32,14 +32,14 @@ export const elevenlabs: Platform = {
     return isOnTime && isHmac({ key: secret, parts: [`${time}.`, body], signatures: [signature] })
   },
 
-  read(event) {
+  read(event, options) {
     const type = event.text('type')
     if (type === 'post_call_audio') return null
     if (type === 'call_initiation_failure') return readFailure(event)
     // Some event names are undocumented, so any event with a conversation is read as a call.
     const data = event.object('data')
     const hasConversation = data.has('conversation_id') && data.has('transcript')
-    return type === 'post_call_transcription' || hasConversation ? readCall(event, data) : null
+    return type === 'post_call_transcription' || hasConversation ? readCall(event, data, options) : null
   },
 
   attached(event) {
@@ -110,10 +110,10 @@ export const elevenlabsHistory: CallHistory = {
 }
 const otherWays = new Set(['whatsapp', 'sms', 'twilio_sms', 'subagent_tool', 'template_preview'])
 
-function readCall(event: Fields, data: Fields): SourceUpdate {
+function readCall(event: Fields, data: Fields, options: SourceOptions): SourceUpdate {
   const [metadata, analysis] = [data.object('metadata'), data.object('analysis')]
   const phone = metadata.object('phone_call')
-  const conversation = readConversation(data.list('transcript'))
+  const conversation = readConversation(data.list('transcript'), options)
   return updateOf(
     data.required('conversation_id'),
     {
@@ -198,7 +198,7 @@ function readNumbers(data: Fields, phone: Fields) {
   }
 }
 
-function readConversation(turns: Fields[]): Conversation {
+function readConversation(turns: Fields[], options: SourceOptions): Conversation {
   const conversation = new Conversation()
   /** How long tools have run since the last turn. */
   let toolSeconds: number | undefined
@@ -218,9 +218,13 @@ function readConversation(turns: Fields[]): Conversation {
       toolSeconds = undefined
     }
     for (const call of turn.list('tool_calls'))
-      conversation.use('tool_call', call.text('tool_name'), atSeconds, { agentId })
+      conversation.use('tool_call', call.text('tool_name'), atSeconds, {
+        agentId,
+        text: conversation.toolText(options, call, 'params_as_json'),
+      })
     for (const result of turn.list('tool_results')) {
-      conversation.use('tool_result', result.text('tool_name'), atSeconds, { agentId })
+      const text = conversation.toolText(options, result, 'result_value')
+      conversation.use('tool_result', result.text('tool_name'), atSeconds, { agentId, text })
       const seconds = result.number('tool_latency_secs')
       if (seconds !== undefined) toolSeconds = (toolSeconds ?? 0) + seconds
       const outcome = result.object('result')

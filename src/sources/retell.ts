@@ -9,7 +9,7 @@ import {
   updateOf,
   withoutUnknown,
 } from './call-fields.ts'
-import type { CallHistory, Platform, SourceDetails, SourceUpdate } from './event.ts'
+import type { CallHistory, Platform, SourceDetails, SourceOptions, SourceUpdate } from './event.ts'
 import { cursorIn, type Fields, isObject, listIn } from './fields.ts'
 import { isHmac, isRecent, readDigits } from './signature.ts'
 
@@ -34,10 +34,10 @@ export const retell: Platform = {
     )
   },
 
-  read(event) {
+  read(event, options) {
     const name = event.text('event') ?? ''
-    if (liveEvents.includes(name)) return readLive(name, event)
-    if (name === 'call_ended' || name === 'call_analyzed') return readEnd(name, event)
+    if (liveEvents.includes(name)) return readLive(name, event, options)
+    if (name === 'call_ended' || name === 'call_analyzed') return readEnd(name, event, options)
     return null
   },
 
@@ -107,14 +107,14 @@ export const retellHistory: CallHistory = {
 }
 const endStates = new Set(['ended', 'error', 'not_connected'])
 
-function readLive(name: string, event: Fields): SourceUpdate {
+function readLive(name: string, event: Fields, options: SourceOptions): SourceUpdate {
   const { id, change, details, startedAt } = readCommon(event.object('call'))
   if (name !== 'transcript_updated') {
     // Transfers have no time, and tell only that the call goes on.
     const occurredAt = name === 'call_started' ? change.createdAt : undefined
     return updateOf(id, { ...change, status: 'live', occurredAt }, details)
   }
-  const { conversation, endSeconds } = readConversation(event)
+  const { conversation, endSeconds } = readConversation(event, options)
   // Without a time, a late snapshot would replace the whole conversation.
   const occurredAt =
     startedAt === undefined || endSeconds === undefined ? undefined : startedAt + endSeconds * 1_000
@@ -122,12 +122,12 @@ function readLive(name: string, event: Fields): SourceUpdate {
   return updateOf(id, { ...change, status: 'live', transcript, occurredAt }, details)
 }
 
-function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields): SourceUpdate {
+function readEnd(name: 'call_ended' | 'call_analyzed', event: Fields, options: SourceOptions): SourceUpdate {
   const call = event.object('call')
   const { id, change, details, startedAt } = readCommon(call)
   const endedAt = call.time('end_timestamp')
   const analysis = call.object('call_analysis')
-  const { conversation } = readConversation(event)
+  const { conversation } = readConversation(event, options)
   const endedReason = call.text('disconnection_reason')
   const target = call.text('transfer_destination')
   if (target) conversation.use('transfer', target, secondsBetween(startedAt, endedAt))
@@ -198,7 +198,10 @@ function readCommon(call: Fields) {
 }
 
 /** The conversation, and the second at which its last word ends. */
-function readConversation(event: Fields): { conversation: Conversation; endSeconds: number | undefined } {
+function readConversation(
+  event: Fields,
+  options: SourceOptions,
+): { conversation: Conversation; endSeconds: number | undefined } {
   const conversation = new Conversation()
   const tools = new Map<string, string | undefined>()
   let endSeconds: number | undefined
@@ -212,7 +215,9 @@ function readConversation(event: Fields): { conversation: Conversation; endSecon
       if (name === 'tool_call_invocation') tools.set(id, entry.text('name'))
       // Often without a time of its own, a tool was called after the words before it.
       const atSeconds = entry.number('time_sec') ?? endSeconds ?? 0
-      conversation.use(name === 'tool_call_result' ? 'tool_result' : 'tool_call', tools.get(id), atSeconds)
+      const isResult = name === 'tool_call_result'
+      const text = conversation.toolText(options, entry, isResult ? 'content' : 'arguments')
+      conversation.use(isResult ? 'tool_result' : 'tool_call', tools.get(id), atSeconds, { text })
     }
     endSeconds = words.at(-1)?.number('end') ?? endSeconds
   }

@@ -22,6 +22,7 @@ import type {
   Platform,
   SignedRequest,
   SourceDetails,
+  SourceOptions,
   SourceUpdate,
   Span,
   TimelineEntry,
@@ -44,7 +45,7 @@ export const vapi: Platform = {
     return isStandardWebhook(request, secret) || isCustomSigned(request, secret)
   },
 
-  read(event) {
+  read(event, options) {
     const message = event.object('message')
     switch (message.text('type')) {
       case 'status-update':
@@ -52,7 +53,7 @@ export const vapi: Platform = {
       case 'conversation-update':
         return readConversation(message)
       case 'end-of-call-report':
-        return readReport(message)
+        return readReport(message, options)
       default:
         return null
     }
@@ -205,13 +206,13 @@ function readConversation(message: Fields): SourceUpdate {
   return updateOf(id, { ...change, status: 'live', transcript: isDated ? transcript : undefined }, details)
 }
 
-function readReport(message: Fields): SourceUpdate {
+function readReport(message: Fields, options: SourceOptions): SourceUpdate {
   const { id, change, details } = readCommon(message)
   const [analysis, artifact] = [message.object('analysis'), message.object('artifact')]
   const [startedAt, endedAt] = [message.time('startedAt'), message.time('endedAt')]
   const duration = positive(message.number('durationSeconds')) ?? secondsBetween(startedAt, endedAt)
   const target = targetOf(message)
-  const conversation = readArtifact(artifact, target !== undefined)
+  const conversation = readArtifact(artifact, target !== undefined, options)
   if (target) conversation.use('transfer', target, duration)
   const performance = artifact.object('performanceMetrics')
   const latencies = performance.list('turnLatencies').map(readLatency)
@@ -353,29 +354,32 @@ function withLatencies({ transcript, timeline }: Conversation, latencies: TurnLa
 }
 
 /** @param wasTransferred whether the call left its assistants */
-function readArtifact(artifact: Fields, wasTransferred: boolean): Conversation {
+function readArtifact(artifact: Fields, wasTransferred: boolean, options: SourceOptions): Conversation {
   const messages = artifact.list('messages')
   if (messages.length > 0) {
     const handOff = wasTransferred ? /^handoff/ : /^(handoff|transferCall$)/
-    return readMessages(messages, artifact.list('assistantActivations'), handOff)
+    return readMessages(messages, { activations: artifact.list('assistantActivations'), handOff, options })
   }
   const formatted = artifact.list('messagesOpenAIFormatted')
   if (formatted.length > 0) return readOpenAi(formatted)
   return readLabelled(artifact.text('transcript') ?? '', speakers)
 }
 
-/**
- * @param activations the assistants of the call in their order, which are the agents of its turns if there was a handoff
- *   to each but the first
- * @param handOff matches the names of the tools that hand off
- */
-function readMessages(messages: Fields[], activations: Fields[], handOff: RegExp): Conversation {
+interface ReadMessages {
+  /** The assistants of the call in their order, which are the agents of its turns if there was a handoff to each but the first. */
+  activations: Fields[]
+  /** Matches the names of the tools that hand off. */
+  handOff: RegExp
+  options: SourceOptions
+}
+
+function readMessages(messages: Fields[], { activations, handOff, options }: ReadMessages): Conversation {
   const conversation = new Conversation()
   const agents = activations.map((each) => ({
     id: each.text('assistantId') ?? each.text('assistantName'),
     name: each.text('assistantName'),
   }))
-  const handOffs = messages.flatMap(toolsOf).filter((tool) => handOff.test(tool ?? '')).length
+  const handOffs = messages.flatMap(toolsOf).filter((tool) => handOff.test(tool.text('name') ?? '')).length
   const areKnown = agents.length === handOffs + 1
   let at = 0
   for (const message of messages) {
@@ -384,20 +388,24 @@ function readMessages(messages: Fields[], activations: Fields[], handOff: RegExp
     const agent = () => ({ agentId: areKnown ? agents[at]?.id : undefined })
     if (role) conversation.say(role, message.text('message'), atSeconds, role === 'user' ? {} : agent())
     for (const tool of toolsOf(message)) {
-      conversation.use('tool_call', tool, atSeconds, agent())
-      if (!areKnown || !handOff.test(tool ?? '')) continue
+      const toolName = tool.text('name')
+      const text = conversation.toolText(options, tool, 'arguments')
+      conversation.use('tool_call', toolName, atSeconds, { ...agent(), text })
+      if (!areKnown || !handOff.test(toolName ?? '')) continue
       conversation.use('transfer', agents[at + 1]?.name, atSeconds, agent())
       at++
     }
-    if (name === 'tool_call_result') conversation.use('tool_result', message.text('name'), atSeconds, agent())
+    const answered = () => ({ ...agent(), text: conversation.toolText(options, message, 'result') })
+    if (name === 'tool_call_result')
+      conversation.use('tool_result', message.text('name'), atSeconds, answered())
   }
   return conversation
 }
 
-/** The names of the tools that a message calls. */
-function toolsOf(message: Fields): (string | undefined)[] {
+/** The tools that a message calls. */
+function toolsOf(message: Fields): Fields[] {
   const calls = message.text('role') === 'tool_calls' ? message.list('toolCalls') : []
-  return calls.map((call) => call.object('function').text('name'))
+  return calls.map((call) => call.object('function'))
 }
 
 function readOpenAi(messages: Fields[]): Conversation {

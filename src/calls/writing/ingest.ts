@@ -20,7 +20,13 @@ import type { StoredCall } from '../call-head.ts'
 import { type Admit, type JsonBytes, readAtOnceCharsMax } from '../document.ts'
 import { CallWords } from '../finding/call-words.ts'
 import type { WordBacklog } from '../finding/word-backlog.ts'
-import { type CallChange, ForeignChange, limitedTextBytesMax, limitedTexts } from '../schemas.ts'
+import {
+  type CallChange,
+  ForeignChange,
+  limitedTextBytesMax,
+  limitedTexts,
+  type TimelineEntry,
+} from '../schemas.ts'
 import { ProjectBatches } from './batches.ts'
 import { type Audited, type Beside, CallWriter, type PendingWrite } from './call-writer.ts'
 import type { CallAnalysis } from './fills.ts'
@@ -58,6 +64,8 @@ interface Input {
   isImport?: boolean
   /** Whether it is of a platform's history: a call that it creates is announced to nobody and not analyzed. */
   isHistory?: boolean
+  /** Whether it is an event of a platform, in which long texts of tools are cut. */
+  isEvent?: boolean
   /** Whether a cost that was computed is computed again. */
   isRepriced?: boolean
   /** Set when a person or the service changes a stored call: the call is not created, and the audit trail records it. */
@@ -117,7 +125,7 @@ export class Ingest {
     projectId: number,
     id: string,
     change: CallChange,
-    options: Pick<Input, 'admit' | 'isMinimal' | 'own'> = {},
+    options: Pick<Input, 'admit' | 'isEvent' | 'isMinimal' | 'own'> = {},
   ): Promise<IngestedCall> {
     const { read } = this.#parts.store(projectId)
     const storedChars = (await readCallChars(read, projectId, [id])).get(id) ?? 0
@@ -133,7 +141,11 @@ export class Ingest {
 
   /** The same for a platform's event, which is checked like a request's body. @param source the platform's name */
   async putEvent(projectId: number, id: string, event: object, source: string): Promise<void> {
-    await this.put(projectId, id, checkEvent(event), { own: { source }, isMinimal: true })
+    await this.put(projectId, id, checkEvent(event), {
+      own: { source },
+      isEvent: true,
+      isMinimal: true,
+    })
   }
 
   /**
@@ -149,7 +161,7 @@ export class Ingest {
       const change = resultOf(() => checkEvent(event))
       return change instanceof AppError
         ? change
-        : { id, change, own: { source }, isHistory: !isNews, isImport: true }
+        : { id, change, own: { source }, isEvent: true, isHistory: !isNews, isImport: true }
     })
     const inputs = checked.flatMap((each) => (each instanceof AppError ? [] : each))
     const outcomes = await this.putAll(projectId, inputs)
@@ -382,6 +394,8 @@ export class Ingest {
 }
 
 const checkEvent = compileCheck(ForeignChange, changeErrors)
+/** What is kept of what a tool of a platform received or returned. */
+const toolTextBytesMax = 16_384
 const longCalls = new Set(['long calls'])
 /** The characters of a turn's JSON, apart from its text. */
 const turnChars = 40
@@ -406,7 +420,13 @@ function withCutTexts(input: Input): Input {
     const text = change[field]
     if (text) change[field] = cutToBytes(text, limitedTextBytesMax)
   }
+  const { timeline } = change.details ?? {}
+  if (input.isEvent && timeline) change.details = { ...change.details, timeline: timeline.map(withCutText) }
   return { ...input, change }
+}
+
+function withCutText(entry: TimelineEntry): TimelineEntry {
+  return entry.text ? { ...entry, text: cutToBytes(entry.text, toolTextBytesMax) } : entry
 }
 
 function charsStored(call: StoredCall | null): number {

@@ -3,7 +3,7 @@ import type { CaseFormat } from './format.ts'
 /** A test for pytest and LiveKit's agents (1.8), beside which the cases stand: a caller's words are never code. */
 export const livekit: CaseFormat = {
   file: 'test_callbook_cases.py',
-  mediaType: 'text/x-python',
+  mediaType: 'text/plain',
   about:
     "Tests the next turn, with mocks by the names of tools. It reads cases.jsonl beside it, and cuts a conversation that ends with a tool's result at what the caller said last.",
   head: () => `"""Each case cuts a real call before the turn that was wrong: what does the agent say now?"""

@@ -6,7 +6,7 @@ const withoutSystem =
 /** Scenarios of Pipecat's evals (1.14). Flow collections as JSON has them are YAML 1.2, and PyYAML reads them, too. */
 export const pipecat: CaseFormat = {
   file: 'callbook_scenarios.yaml',
-  mediaType: 'application/yaml',
+  mediaType: 'text/plain',
   about:
     "Tests the next turn. It has no mocks: the bot's own tools run, and a conversation that ends with a tool's result is cut at what the caller said last.",
   head: ({ system }) => `${system === undefined ? withoutSystem : ''}name: callbook\nscenarios:\n`,

@@ -204,6 +204,7 @@ const load = {
   links: () => import('./views/entry/link-views.tsx'),
   overview: () => import('./views/overview/overview-view.tsx'),
   chart: () => import('./views/charts/chart-view.tsx'),
+  cases: () => import('./views/cases/cases-view.tsx'),
   compare: () => import('./views/compare/compare-view.tsx'),
   caller: () => import('./views/callers/caller-view.tsx'),
   knowledge: () => import('./views/knowledge/knowledge-view.tsx'),
@@ -262,6 +263,7 @@ const routeTree = root.addChildren([
     calls.addChildren([call]),
     // A person, named by an address that does not show their number.
     page(project, '/callers/$caller', load.caller, 'CallerView'),
+    page(project, '/tests', load.cases, 'CasesView'),
     page(project, '/knowledge', load.knowledge, 'KnowledgeView', knowledgeSearch),
     page(project, '/knowledge/$item', load.item, 'ItemView', itemSearch),
     // These are not under /knowledge, where an item may have any name.

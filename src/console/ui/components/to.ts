@@ -6,6 +6,7 @@ export const to = {
   calls: { from, to: '/p/$project/calls' },
   call: (call: string) => ({ from, to: '/p/$project/calls/$call', params: { call } }) as const,
   caller: (caller: string) => ({ from, to: '/p/$project/callers/$caller', params: { caller } }) as const,
+  tests: { from, to: '/p/$project/tests' },
   knowledge: { from, to: '/p/$project/knowledge' },
   item: (item: string) => ({ from, to: '/p/$project/knowledge/$item', params: { item } }) as const,
   keys: { from, to: '/p/$project/settings/keys' },

@@ -20,7 +20,7 @@ export const pages = [
     icon: IconPhone,
     key: 'c',
     /** Pages of its own that are not below it. */
-    also: ['/p/$project/callers/$caller'],
+    also: ['/p/$project/callers/$caller', '/p/$project/tests'],
   },
   {
     to: '/p/$project/knowledge',

@@ -20,6 +20,7 @@ import { PageLink } from '../../components/links.tsx'
 import { Mono } from '../../components/mono.tsx'
 import { Facts } from '../../components/page.tsx'
 import { asPhrase } from '../../components/phrase.ts'
+import { to } from '../../components/to.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { CallerLink, isWholeNumber } from '../callers/caller-link.tsx'
@@ -82,6 +83,7 @@ export function CallRail() {
       {isOpen && (
         <>
           <Retrieval id={call.id} />
+          <CallTests id={call.id} />
           <CallFacts />
           {details?.metadata && (
             <Box component="section" mt={16} aria-label="Metadata">
@@ -275,6 +277,27 @@ function Retrieval({ id }: { id: string }) {
         <Suspense>
           <RetrievalList call={id} questions={questions} />
         </Suspense>
+      )}
+    </Fold>
+  )
+}
+
+/** The tests that were made of the call, folded. */
+function CallTests({ id }: { id: string }) {
+  const { data } = useQuery(read(useProject().of.cases, { call: id }))
+  if (!data || data.data.length === 0) return null
+  return (
+    <Fold title={counted(data.data.length, 'test')} className={classes.others}>
+      {() => (
+        <ul>
+          {data.data.map(({ id, name, expect }) => (
+            <li key={id} title={expect}>
+              <PageLink {...to.tests} inherit>
+                <bdi>{name}</bdi>
+              </PageLink>
+            </li>
+          ))}
+        </ul>
       )}
     </Fold>
   )

@@ -1,7 +1,8 @@
 import { Menu } from '@mantine/core'
-import { IconBell, IconChartBar, IconDownload } from '@tabler/icons-react'
+import { IconBell, IconChartBar, IconDownload, IconTestPipe } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { PopupProps } from '../../components/popup.tsx'
+import { to } from '../../components/to.ts'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { alertSearchOf } from '../alerts/alert-search.ts'
@@ -44,6 +45,12 @@ export default function ListMenu({ filters, onFilter, columns, target, ...popup 
           )}
         >
           Chart these calls
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconTestPipe size={14} />}
+          renderRoot={(props) => <Link {...to.tests} {...props} />}
+        >
+          Tests made of calls
         </Menu.Item>
         {mayAlert && (
           <Menu.Item

@@ -2,8 +2,10 @@ import { Kbd, TextInput } from '@mantine/core'
 import { IconChevronDown, IconChevronUp, IconMessageOff, IconSearch } from '@tabler/icons-react'
 import {
   type KeyboardEvent,
+  lazy,
   type MouseEvent,
   type RefObject,
+  Suspense,
   useDeferredValue,
   useEffect,
   useLayoutEffect,
@@ -13,6 +15,7 @@ import {
 } from 'react'
 import { flushSync } from 'react-dom'
 import { closestTarget, isPlain } from '../../components/clicks.ts'
+import { useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asCount, asMoment, counted } from '../../components/figures.ts'
 import { IconButton } from '../../components/icon-button.tsx'
@@ -30,6 +33,8 @@ import { useSlowLatency } from './turn-latency.tsx'
 import { TurnLine } from './turn-line.tsx'
 import { rangesByTurn } from './turn-matches.ts'
 import { VirtualTurns, WholeTurns } from './turns.tsx'
+
+const CaseForm = lazy(() => import('../cases/case-form.tsx'))
 
 /** Shorter transcripts are rendered whole, which is faster and lets the browser's own search work. */
 const wholeUpTo = 200
@@ -80,6 +85,7 @@ export function Transcript() {
             current={current?.turn === line.index ? current : undefined}
             isFlagged={flagged.has(line.index)}
             isReadOnly={isReadOnly}
+            canTest={!isReadOnly && status === 'completed' && details !== undefined}
             slowFromMs={slowFromMs}
           />
         ) : (
@@ -110,10 +116,12 @@ function useTurnClicks(flagged: ReadonlySet<number>, isReadOnly: boolean) {
   const { call, lines, sound, clock, places } = useCallPage()
   const { mutate: review } = useReview(call.id)
   const copyLink = useCopyLink()
+  const makeTest = useMakeTest()
   return (event: MouseEvent) => {
     const line = lines[Number(closestTarget(event, '[data-index]')?.dataset.index)]
     if (!line || !('turn' in line)) return
     const { index, atSeconds } = line
+    if (closestTarget(event, '[data-test]')) return makeTest(index)
     const link = closestTarget(event, 'a')
     if (link && isPlain(event)) {
       event.preventDefault()
@@ -126,6 +134,23 @@ function useTurnClicks(flagged: ReadonlySet<number>, isReadOnly: boolean) {
       review(flagged.has(index) ? { unflagTurns: [index] } : { flagTurns: [index] })
     }
   }
+}
+
+/** Asks what should hold of a turn of the agent. */
+function useMakeTest() {
+  const { call, details } = useCallPage()
+  const show = useShow()
+  return (turn: number) =>
+    details &&
+    show({
+      title: 'Make a test',
+      size: 560,
+      content: (close) => (
+        <Suspense>
+          <CaseForm call={call} details={details} turn={turn} onClose={close} />
+        </Suspense>
+      ),
+    })
 }
 
 /** Searches the transcript. */

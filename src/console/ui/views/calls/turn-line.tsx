@@ -1,4 +1,4 @@
-import { IconFlag, IconFlagFilled, IconLink } from '@tabler/icons-react'
+import { IconFlag, IconFlagFilled, IconLink, IconTestPipe } from '@tabler/icons-react'
 import { Guarded } from '../../components/guarded.tsx'
 import { hashOfTurn } from './call-links.ts'
 import type { SpokenLine } from './conversation.ts'
@@ -15,13 +15,15 @@ interface TurnLineProps {
   current: TurnMatch | undefined
   isFlagged: boolean
   isReadOnly: boolean
+  /** Whether a test can be made of a turn of the agent. */
+  canTest: boolean
   /** An answer that came later is slow; null while that is not known. */
   slowFromMs: number | null
 }
 
 /** A turn: text, speaker, time, link and flag, below what the caller waited for it. */
 export function TurnLine(props: TurnLineProps) {
-  const { line, isFirstOfRun, ranges = [], current, isFlagged, isReadOnly, slowFromMs } = props
+  const { line, isFirstOfRun, ranges = [], current, isFlagged, isReadOnly, canTest, slowFromMs } = props
   const { turn, atSeconds, index, isInterrupted, latency } = line
   const { role, content } = turn
   const speaker = role === 'user' ? 'Caller' : 'Agent'
@@ -51,6 +53,17 @@ export function TurnLine(props: TurnLineProps) {
             </a>
           )}
           {isInterrupted && <span className={classes.interrupted}>Interrupted</span>}
+          {role === 'assistant' && canTest && (
+            <button
+              type="button"
+              className={classes.turnButton}
+              data-test
+              aria-label="Make a test of this turn"
+              title="Make a test"
+            >
+              <IconTestPipe size={14} />
+            </button>
+          )}
           {isReadOnly ? <Guarded right="change">{flag}</Guarded> : flag}
           <a
             href={`#${hashOfTurn(index)}`}

@@ -150,7 +150,7 @@ function readTarget(target: string): { hash: string | null; label: string } {
 
 const targets = {
   call: to.call,
-  case: () => to.calls,
+  case: () => to.tests,
   item: to.item,
   key: to.key,
   source: to.source,

@@ -35,9 +35,13 @@ const options = {
     label: 'Keep your own metadata',
     description: 'Metadata or variables that you attach to a call become its metadata. Off by default.',
   },
+  tools: {
+    label: 'Keep what tools received and returned',
+    description: 'For tests made of calls. It may hold personal data of callers. Off by default.',
+  },
 }
 const optionNames = Object.keys(options) as (keyof typeof options)[]
-const noOptions = { apiKey: '', host: '', direction: '', summaryInsight: '', metadata: '' }
+const noOptions = { apiKey: '', host: '', direction: '', summaryInsight: '', metadata: '', tools: '' }
 
 /** Opens the dialog that adds a source. A secret that we make is shown once, and only a dialog holds it. */
 export function useNewSource() {
