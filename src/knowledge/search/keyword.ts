@@ -133,7 +133,10 @@ export class KeywordSearch {
     const share = labels ? labels.length / Math.max(1, all.chunks) : 1
     const content = terms.filter((term) => !term.isFunctionWord && all.chunksWith(term) > 0)
     const choosing = content.length > 0 ? content : terms
-    const sought = rarestOf(byRarity(choosing, all), all, widened(effort, share))
+    // Within a filter, how common the others are there is not known either: they are read as far as the limits allow.
+    const others = labels ? terms.filter((term) => !choosing.includes(term)) : []
+    const byNeed = [...byRarity(choosing, all), ...byRarity(others, all)]
+    const sought = rarestOf(byNeed, all, widened(effort, share))
     const ranges = sought.map((term) => rangeOf(projectId, term))
     const found = await this.#ranked.read(read, projectId, ranges, segments, labels)
     const strengths = new Map(sought.map((term, at) => [term, found[at]]))
@@ -142,7 +145,8 @@ export class KeywordSearch {
       chunksBeginningWith: (term: Term, words: number) =>
         strengths.get(term)?.firsts.filter((first) => first < words).length,
     }
-    const rare = rarestOf(byRarity(sought, counts), counts, effort)
+    const lookedUp = choosing.filter((term) => strengths.has(term))
+    const rare = rarestOf(byRarity(lookedUp, counts), counts, effort)
     const matches = new Set(
       bestOf(
         rare.flatMap((term) => strengths.get(term) ?? []),

@@ -34,7 +34,7 @@ export const rankWeights = {
 }
 export type RankWeights = typeof rankWeights
 /** How a question is put tells whether an answer is stored, but not which one it is: `bun run bench:retrieval`. */
-const coverageWeights: RankWeights = { ...rankWeights, headings: 0, functionWords: 0.6 }
+const coverageWeights: RankWeights = { ...rankWeights, headings: 0, functionWords: 0.75, proximity: 2 }
 /** Terms below this rarity, which more than a third of the chunks have, are not looked for in other forms. */
 const commonRarity = 1
 const windowWords = 12
