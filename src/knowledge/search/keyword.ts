@@ -33,7 +33,7 @@ const wholeEffort = {
 }
 type Effort = typeof wholeEffort
 /** Within a filter, terms may have more rows, as only its share of them counts; at most so many times as many. */
-const wideningMax = 10
+const wideningMax = 20
 /** Takes a quarter of the time. */
 const hurriedEffort: Effort = {
   rankedTermsMax: 4,
