@@ -70,7 +70,7 @@ interface Candidates {
 
 /**
  * Finds passages by their words. A query's rarest terms choose the passages, as many terms as can be looked up in a
- * bounded time; then all its terms order them. So neither common words nor a large project make a search slow. Which
+ * bounded time; then all its terms order them, but for function words. So neither common words nor a large project make a search slow. Which
  * words are common is counted in the chunks that are searched, so it works in any language, and within a filter as in a
  * project of its own.
  */
@@ -142,12 +142,22 @@ export class KeywordSearch {
     const { readForSearch: read } = this.#store(projectId)
     const limit = Math.max(effort.passagesMax, atLeast)
     const share = labels ? labels.length / Math.max(1, all.chunks) : 1
-    const sought = rarestOf(byRarity(terms, all), all, widened(effort, share))
+    const content = terms.filter((term) => !term.isFunctionWord && all.chunksWith(term) > 0)
+    const choosing = content.length > 0 ? content : terms
+    // Within a filter, how common the others are there is not known either: they are read as far as the limits allow.
+    const others = labels ? terms.filter((term) => !choosing.includes(term)) : []
+    const byNeed = [...byRarity(choosing, all), ...byRarity(others, all)]
+    const sought = rarestOf(byNeed, all, widened(effort, share))
     const ranges = sought.map((term) => rangeOf(projectId, term))
     const found = await this.#ranked.read(read, projectId, ranges, segments, labels)
     const strengths = new Map(sought.map((term, at) => [term, found[at]]))
-    const counts = labels ? countsAmong(labels, share, all, strengths) : all
-    const rare = rarestOf(byRarity(sought, counts), counts, effort)
+    const counts = {
+      ...(labels ? countsAmong(labels, share, all, strengths) : all),
+      chunksBeginningWith: (term: Term, words: number) =>
+        strengths.get(term)?.firsts.filter((first) => first < words).length,
+    }
+    const lookedUp = choosing.filter((term) => strengths.has(term))
+    const rare = rarestOf(byRarity(lookedUp, counts), counts, effort)
     const matches = new Set(
       bestOf(
         rare.flatMap((term) => strengths.get(term) ?? []),
@@ -156,7 +166,7 @@ export class KeywordSearch {
     )
     if (matches.size > 0 && !effort.supplements) return { matches: [...matches], counts }
     const filledMax = Math.max(effort.filledPassagesMax, atLeast)
-    const common = byRarity(terms, counts).filter((term) => !rare.includes(term))
+    const common = byRarity(choosing, counts).filter((term) => !rare.includes(term))
     const commonMatches = common.map((term) => matchOf(projectId, term))
     for (const match of fillingMatches(commonMatches, matches.size > 0 && !labels)) {
       if (matches.size >= limit) break

@@ -27,8 +27,14 @@ export const rankWeights = {
   item: 0.35,
   /** Exponent of a term's rarity: rare words tell more than BM25 assumes. */
   emphasis: 1.5,
+  /** How far a term of the title counts by how rare it is in titles, and not by how rare it is in chunks. */
+  headings: 0.5,
+  /** The share of its weight that a function word has. */
+  functionWords: 0.1,
 }
 export type RankWeights = typeof rankWeights
+/** How a question is put tells whether an answer is stored, but not which one it is: `bun run bench:retrieval`. */
+const coverageWeights: RankWeights = { ...rankWeights, headings: 0, functionWords: 0.75, proximity: 2 }
 /** Terms below this rarity, which more than a third of the chunks have, are not looked for in other forms. */
 const commonRarity = 1
 const windowWords = 12
@@ -47,6 +53,8 @@ const heldShare = 0.3
 export interface TermCounts {
   chunks: number
   chunksWith: (term: Term) => number
+  /** How many of them have it among so many first words; undefined if that is not known. */
+  chunksBeginningWith?: (term: Term, words: number) => number | undefined
 }
 
 /** Where a passage mentions the query's terms: in its text, and in its item's name and heading. */
@@ -61,6 +69,9 @@ interface Reading {
 export interface Evidence {
   /** The rarity of each term: BM25's inverse document frequency. */
   rarities: number[]
+  /** The same in titles. */
+  titleRarities: number[]
+  isFunctionWord: boolean[]
   neighbours: Neighbours[]
   readings: Reading[]
 }
@@ -89,29 +100,32 @@ export function rankPassages(
   coveredMax = passages.length,
 ): RankedPassages {
   const evidence = gatherEvidence(terms, passages, forms, counts)
-  const scored = weighEvidence(evidence, rankWeights)
-  const { rarities, readings } = evidence
+  const ranked = rank(evidence)
   // Scores depend on the other passages, so that more of them would change the coverage.
-  const [best] =
-    readings.length > coveredMax
-      ? weighEvidence({ ...evidence, readings: readings.slice(0, coveredMax) }, rankWeights)
-      : scored
-  return {
-    labels: scored.map(({ label }) => label),
-    coverages: scored.map((passage) => coverageOf(rarities, passage)),
-    coverage: coverageOf(rarities, best),
-  }
+  const first = { ...evidence, readings: evidence.readings.slice(0, coveredMax) }
+  const { coverages } = passages.length > coveredMax ? rank(first) : ranked
+  return { ...ranked, coverage: coverages[0] ?? 0 }
+}
+
+function rank(evidence: Evidence): Omit<RankedPassages, 'coverage'> {
+  const labels = weighEvidence(evidence, rankWeights).map(({ label }) => label)
+  const covering = new Map(
+    weighEvidence(evidence, coverageWeights).map((passage) => [passage.label, passage]),
+  )
+  const weight = worthsOf(evidence.rarities, evidence, coverageWeights).reduce((sum, worth) => sum + worth, 0)
+  return { labels, coverages: labels.map((label) => coverageOf(weight, covering.get(label))) }
 }
 
 /**
  * How much of the query a passage covers: the share of the terms' weight that it has, and how strong the evidence is for
- * that weight. Of what was tried, these two tell best whether the answer is stored: `bun run bench:retrieval`.
+ * that weight, which makes up for no term that is missing. Of what was tried, these two tell best whether the answer is
+ * stored: `bun run bench:retrieval`.
  */
-function coverageOf(rarities: readonly number[], best: WeighedPassage | undefined): number {
-  if (!best) return 0
-  const weight = rarities.reduce((sum, rarity) => sum + rarity ** rankWeights.emphasis, 0)
-  const strength = Math.min(1, best.score / (strongScore * weight))
-  return heldShare * (best.weight / weight) + (1 - heldShare) * strength
+function coverageOf(weight: number, passage: WeighedPassage | undefined): number {
+  if (!passage) return 0
+  const held = passage.weight / weight
+  const strength = Math.min(held, passage.score / (strongScore * weight))
+  return heldShare * held + (1 - heldShare) * strength
 }
 
 export function gatherEvidence(
@@ -121,7 +135,7 @@ export function gatherEvidence(
   counts: TermCounts,
 ): Evidence {
   const rarest = queryTerms
-    .map((term) => ({ term, rarity: rarityOf(term, counts) }))
+    .map((term) => ({ term, rarity: rarityOf(term, counts, counts.chunksWith(term)) }))
     .toSorted((a, b) => b.rarity - a.rarity)
     .slice(0, matchedTermsMax)
   const terms = rarest.map(({ term }) => term)
@@ -130,7 +144,22 @@ export function gatherEvidence(
   const readings = passages.map(({ label, itemSeq, words, title }): Reading => {
     return { label, itemSeq, text: matcher.read(words), title: matcher.read(title) }
   })
-  return { rarities, neighbours: neighboursIn(terms), readings }
+  const titleWords = meanWords(readings.map(({ title }) => title))
+  const titleRarities = terms.map((term, at) => {
+    const titles = counts.chunksBeginningWith?.(term, titleWords)
+    return titles === undefined ? (rarities[at] ?? 0) : rarityOf(term, counts, titles)
+  })
+  const isFunctionWord = terms.map((term) => term.isFunctionWord)
+  return { rarities, titleRarities, isFunctionWord, neighbours: neighboursIn(terms), readings }
+}
+
+/** How much each term counts. */
+function worthsOf(
+  rarities: readonly number[],
+  { isFunctionWord }: Evidence,
+  { emphasis, functionWords }: RankWeights,
+): number[] {
+  return rarities.map((rarity, at) => rarity ** emphasis * (isFunctionWord[at] ? functionWords : 1))
 }
 
 export interface WeighedPassage {
@@ -141,11 +170,14 @@ export interface WeighedPassage {
 }
 
 /** Returns the passages, the best first. */
-export function weighEvidence(
-  { rarities, neighbours, readings }: Evidence,
-  weights: RankWeights,
-): WeighedPassage[] {
-  const worths = rarities.map((rarity) => rarity ** weights.emphasis)
+export function weighEvidence(evidence: Evidence, weights: RankWeights): WeighedPassage[] {
+  const { rarities, titleRarities, neighbours, readings } = evidence
+  const worths = worthsOf(rarities, evidence, weights)
+  const titleWorths = worthsOf(
+    rarities.map((rarity, at) => rarity * ((titleRarities[at] ?? 0) / rarity) ** weights.headings),
+    evidence,
+    weights,
+  )
   const items = gatherItems(readings)
   const texts = meanWords(readings.map(({ text }) => text))
   const titles = meanWords(readings.map(({ title }) => title))
@@ -167,7 +199,8 @@ export function weighEvidence(
       const inTitle = (title.counts[index] ?? 0) / titleNorm
       const inItem = (item.counts[index] ?? 0) / itemNorm
       // The sum saturates, so in it a name shared by many passages would hide what their texts say.
-      score += worth * (saturated(inText + weights.title * inTitle) + weights.title * saturated(inTitle))
+      score += worth * saturated(inText + weights.title * inTitle)
+      score += (titleWorths[index] ?? 0) * weights.title * saturated(inTitle)
       score += worth * weights.item * saturated(inItem)
       if (inText === 0 && inTitle === 0) score += worth * weights.likeness * (text.likeness[index] ?? 0)
       else {
@@ -192,8 +225,8 @@ function lengthNorm({ words }: WordCounts, wordsMean: number, length: number): n
 }
 
 /** BM25's inverse document frequency, in the variant that is never negative, with the assumed chunks. */
-function rarityOf(term: Term, { chunks, chunksWith }: TermCounts): number {
-  const holders = chunksWith(term) + assumedChunks * assumedShare(term.folded)
+function rarityOf(term: Term, { chunks }: TermCounts, chunksWith: number): number {
+  const holders = chunksWith + assumedChunks * assumedShare(term.folded)
   const others = Math.max(0, chunks + assumedChunks - holders)
   return Math.log(1 + (others + 0.5) / (holders + 0.5))
 }

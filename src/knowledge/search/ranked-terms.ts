@@ -8,10 +8,12 @@ import {
   toSegments,
 } from './word-queries.ts'
 
-/** Rows that are kept of all terms together, at 12 bytes each. */
+/** Rows that are kept of all terms together, at 13 bytes each. */
 const keptRowsMax = 500_000
 /** The memory of a term itself, counted in rows. */
 const rowsPerTerm = 16
+/** The database chooses the rows of so many labels. For more, reading their list would take longer than reading all rows. */
+const labelsReadMax = 5_000
 /** The index may change between two reads. After the second one, some ranks may be those of a moment before. */
 const readsMax = 2
 
@@ -26,6 +28,8 @@ export interface TermStrengths {
   chunks: number
   labels: Uint32Array
   strengths: Float64Array
+  /** Where each has it first, in words from 0; 255 stands for all later places. */
+  firsts: Uint8Array
 }
 
 /** The strengths in all chunks of a project. */
@@ -52,6 +56,11 @@ export class RankedTerms {
     segments: ChunkSegments,
     among?: readonly number[],
   ): Promise<TermStrengths[]> {
+    if (among && among.length <= labelsReadMax) {
+      const { rows } = await readTermRows(db, projectId, segments, terms, among)
+      const chunks = among.length
+      return byTerm(terms, rows).map((own) => ({ ...strengthsOf(own, segments), chunks }))
+    }
     const strengths = await this.#read(db, projectId, terms, segments)
     if (!among) return strengths
     const filter = new Set(among)
@@ -73,10 +82,9 @@ export class RankedTerms {
       // Rows and version come from one statement, so they belong together.
       const read = await readTermRows(db, projectId, toSegments(version), missing)
       version = read.version
-      const byTerm: TermRow[][] = missing.map(() => [])
-      for (const row of read.rows) byTerm[row.term]?.push(row)
+      const rows = byTerm(missing, read.rows)
       for (const [at, term] of missing.entries()) {
-        const strengths = { version, ...strengthsOf(byTerm[at] ?? [], toSegments(version)) }
+        const strengths = { version, ...strengthsOf(rows[at] ?? [], toSegments(version)) }
         cached.set(term, strengths)
         this.#cache.set(keyOf(term), strengths)
       }
@@ -105,6 +113,12 @@ export function bestOf(terms: readonly TermStrengths[], limit: number): number[]
   return candidates.slice(0, limit).map(({ label }) => label)
 }
 
+function byTerm(terms: readonly SoughtTerm[], rows: readonly TermRow[]): TermRow[][] {
+  const own = terms.map((): TermRow[] => [])
+  for (const row of rows) own[row.term]?.push(row)
+  return own
+}
+
 function strengthsOf(rows: readonly TermRow[], { stats }: ChunkSegments): TermStrengths {
   const chunks = stats.reduce((sum, segment) => sum + segment.chunks, 0)
   const wordsMean = stats.reduce((sum, segment) => sum + segment.words, 0) / Math.max(1, chunks)
@@ -116,11 +130,20 @@ function strengthsOf(rows: readonly TermRow[], { stats }: ChunkSegments): TermSt
       // In FTS5's order of operations, so that equal ranks are equal.
       return (times * (saturation + 1)) / (times + norm)
     }),
+    firsts: Uint8Array.from(rows, ({ first }) => Math.min(first, 255)),
   }
 }
 
 /** Takes the chunks of a filter to be as long as all on average, so that strengths need not be read again. */
-function strengthsAmong(filter: ReadonlySet<number>, { labels, strengths }: TermStrengths): TermStrengths {
+function strengthsAmong(
+  filter: ReadonlySet<number>,
+  { labels, strengths, firsts }: TermStrengths,
+): TermStrengths {
   const isAmong = (_: number, at: number) => filter.has(labels[at] ?? 0)
-  return { chunks: filter.size, labels: labels.filter(isAmong), strengths: strengths.filter(isAmong) }
+  return {
+    chunks: filter.size,
+    labels: labels.filter(isAmong),
+    strengths: strengths.filter(isAmong),
+    firsts: firsts.filter(isAmong),
+  }
 }

@@ -30,12 +30,14 @@ export interface SoughtTerm {
   to: string
 }
 
-/** A chunk that has a term: how often, and of how many words. */
+/** A chunk that has a term: how often, where first, and of how many words. */
 export interface TermRow {
   /** The term's place in the question. */
   term: number
   label: number
   times: number
+  /** The place of the first time, from 0. The words of the item's name and the heading come before those of the text. */
+  first: number
   words: number
 }
 
@@ -77,27 +79,10 @@ function queriesOf(db: ReadDatabase, { stats }: ChunkSegments): ReturnType<typeo
 }
 
 function prepare(db: ReadDatabase, segments: readonly number[]) {
-  const projectId = sql.placeholder('projectId')
-  const places = segments.map((segment) => {
-    const sizes = sql`(select hex(sz) from ${segmentTable('chunk', segment)}_docsize where id = doc)`
-    return sql`select null as version, terms.key as term, doc as label, count(*) as times, ${sizes} as size
-      from json_each(${sql.placeholder('terms')}) as terms
-      cross join ${placesTable(segment)} as places on places.term >= terms.value ->> 0 and places.term <= terms.value ->> 1
-      where doc not in (${deletedOf(projectId)}) group by terms.key, doc`
-  })
-  const version = sql`select ${statsOf(projectId)} as version, null as term, null as label, null as times, null as size`
   const matching = recordsMatching({ kind: 'chunk', segments, match: sql`matches.value` })
   return {
-    termRows: db
-      .select({
-        version: sql<string>`version`,
-        term: sql<number>`term`,
-        label: sql<number>`label`,
-        times: sql<number>`times`,
-        size: sql<string>`size`,
-      })
-      .from(sql`(${sql.join([version, ...places], sql` union all `)})`)
-      .prepare(),
+    termRows: prepareTermRows(db, segments, sql`true`),
+    termRowsAmong: prepareTermRows(db, segments, sql`doc in among`),
     counts: db
       .select({
         counted: sql<string>`(select json_array(count(*), coalesce(max(record), 0))
@@ -109,18 +94,50 @@ function prepare(db: ReadDatabase, segments: readonly number[]) {
   }
 }
 
-/** The chunks that have the terms, and the version that they were read from, in one statement. */
+function prepareTermRows(db: ReadDatabase, segments: readonly number[], condition: SQL) {
+  const projectId = sql.placeholder('projectId')
+  const places = segments.map((segment) => {
+    const sizes = sql`(select hex(sz) from ${segmentTable('chunk', segment)}_docsize where id = doc)`
+    return sql`select null as version, terms.key as term, doc as label, count(*) as times, min(offset) as first,
+      ${sizes} as size
+      from json_each(${sql.placeholder('terms')}) as terms
+      cross join ${placesTable(segment)} as places on places.term >= terms.value ->> 0 and places.term <= terms.value ->> 1
+      where ${condition} and doc not in (${deletedOf(projectId)}) group by terms.key, doc`
+  })
+  const version = sql`select ${statsOf(projectId)} as version, null as term, null as label, null as times,
+    null as first, null as size`
+  return db
+    .select({
+      version: sql<string>`version`,
+      term: sql<number>`term`,
+      label: sql<number>`label`,
+      times: sql<number>`times`,
+      first: sql<number>`first`,
+      size: sql<string>`size`,
+    })
+    .from(sql`(with among as materialized (select value from json_each(${sql.placeholder('labels')}))
+      ${sql.join([version, ...places], sql` union all `)})`)
+    .prepare()
+}
+
+/**
+ * The chunks that have the terms, and the version that they were read from, in one statement.
+ * @param among the only labels to read; all by default
+ */
 export async function readTermRows(
   db: ReadDatabase,
   projectId: number,
   segments: ChunkSegments,
   terms: readonly SoughtTerm[],
+  among?: readonly number[],
 ): Promise<{ version: string; rows: TermRow[] }> {
   const ranges = JSON.stringify(terms.map(({ from, to }) => [from, to]))
-  const [first, ...rows] = await queriesOf(db, segments).termRows.all({ projectId, terms: ranges })
+  const { termRows, termRowsAmong } = queriesOf(db, segments)
+  const values = { projectId, terms: ranges, labels: JSON.stringify(among ?? []) }
+  const [first, ...rows] = await (among ? termRowsAmong : termRows).all(values)
   return {
     version: first?.version ?? '[]',
-    rows: rows.map(({ term, label, times, size }) => ({ term, label, times, words: readVarint(size) })),
+    rows: rows.map(({ size, ...row }) => ({ ...row, words: readVarint(size) })),
   }
 }
 

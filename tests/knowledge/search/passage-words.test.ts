@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { KeptPassageWords, PassageWords } from '../../../src/knowledge/search/passage-words.ts'
 import { labelsOfItems, type Passage } from '../../../src/knowledge/search/passages.ts'
+import { readTerms } from '../../../src/knowledge/search/query.ts'
 import { WordForms } from '../../../src/knowledge/search/word-forms.ts'
 import { startService, type TestProject, type TestService } from '../../support/service.ts'
 
@@ -78,7 +79,8 @@ describe('word forms', () => {
 
   test('that a later text adds are found too', () => {
     const forms = new WordForms()
-    const term = { text: 'refund', folded: 'refund', stem: 'refund', isPrefix: false, positions: [0] }
+    const [term] = readTerms('refund')
+    if (!term) throw new Error('no term')
     forms.read('refund')
     expect(forms.othersOf(term)).toMatchObject({ related: [], like: [] })
     forms.read('Refund refunds refunf')

@@ -4,9 +4,10 @@ import { stemOf } from '../../../src/text/words.ts'
 
 describe('the terms of a query', () => {
   test('are its words, folded and stemmed', () => {
+    const term = { isPrefix: false, isFunctionWord: false }
     expect(readTerms('Refunded Café')).toEqual([
-      { text: 'Refunded', folded: 'refunded', stem: 'refund', isPrefix: false, positions: [0] },
-      { text: 'Café', folded: 'cafe', stem: stemOf('cafe'), isPrefix: false, positions: [1] },
+      { text: 'Refunded', folded: 'refunded', stem: 'refund', ...term, positions: [0] },
+      { text: 'Café', folded: 'cafe', stem: stemOf('cafe'), ...term, positions: [1] },
     ])
   })
 
@@ -24,6 +25,28 @@ describe('the terms of a query', () => {
       ['款政', false],
       ['款', true],
     ])
+  })
+
+  test('are function words in the language of the question, unless all are, or capitals show a name', () => {
+    const content = (query: string) =>
+      readTerms(query).flatMap(({ text, isFunctionWord }) => (isFunctionWord ? [] : text))
+    const questions = {
+      'How do I change my address?': ['change', 'address'],
+      'HOW DO I CHANGE MY ADDRESS': ['CHANGE', 'ADDRESS'],
+      '¿Cómo puedo cambiar mi dirección?': ['cambiar', 'dirección'],
+      'Wie kann ich meine Adresse ändern?': ['Adresse', 'ändern'],
+      'Comment puis-je changer mon adresse ?': ['puis', 'changer', 'adresse'],
+      'come posso cambiare il mio indirizzo': ['cambiare', 'indirizzo'],
+      'como posso mudar o meu endereço': ['mudar', 'endereço'],
+      'hoe kan ik mijn adres wijzigen': ['adres', 'wijzigen'],
+      'كيف يمكنني تغيير عنواني؟': ['يمكنني', 'تغيير', 'عنواني'],
+      'who are you': ['who', 'are', 'you'],
+      'what does the US ask of IT and the WHO': ['US', 'ask', 'IT', 'WHO'],
+      'when is The Office on': ['The', 'Office'],
+      退款政策: ['退款', '款政', '政策'],
+    }
+    for (const [query, words] of Object.entries(questions))
+      expect([query, content(query)]).toEqual([query, words])
   })
 
   test('hold no syntax of the keyword index', () => {

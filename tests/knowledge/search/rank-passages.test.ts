@@ -82,6 +82,29 @@ describe('what puts a passage before one that came before it', () => {
   for (const [name, [query, worse, better]] of Object.entries(pairs))
     test(name, () => expect(order(query, [worse, better])).toEqual([1, 0]))
 
+  test('what a question is about, not how it is put', () => {
+    const parts = [
+      { text: 'use the app for my code', heading: 'How do I verify my identity?' },
+      { text: 'passwords are changed in the settings', heading: 'Settings' },
+    ]
+    expect(order('How do I change my password?', parts)).toEqual([1, 0])
+    // How it is put decides where nothing else does.
+    expect(order('when is it', ['it is here', 'when is it here'])).toEqual([1, 0])
+  })
+
+  test('of two words in headings, the one that fewer headings have', () => {
+    const inHeadings = (common: string): TermCounts => ({
+      ...evenly,
+      chunksBeginningWith: ({ text }) => (text === common ? 900 : 2),
+    })
+    const parts = [
+      { text: 'some text', heading: 'Counters' },
+      { text: 'some text', heading: 'Histograms' },
+    ]
+    expect(order('counters histograms', parts, inHeadings('counters'))).toEqual([1, 0])
+    expect(order('counters histograms', parts, inHeadings('histograms'))).toEqual([0, 1])
+  })
+
   test('the rarer word of two', () => {
     const counts = {
       chunks: 10_000,
@@ -126,6 +149,29 @@ describe('a word that most chunks have', () => {
   test('is not looked for in other forms', () => {
     const counts = { chunks: 100, chunksWith: () => 100 }
     expect(order('order', ['some words here', 'some ordered here'], counts)).toEqual([0, 1])
+  })
+})
+
+describe('the coverage of a question', () => {
+  const counts: TermCounts = {
+    chunks: 10_000,
+    chunksWith: ({ isFunctionWord }) => (isFunctionWord ? 3_000 : 20),
+  }
+  const coverageOf = (query: string, part: Part) => {
+    const words = new PassageWords()
+    words.add(toPassage(part, 0))
+    return rankPassages(readTerms(query), words.of([0]), words.forms, counts).coverage
+  }
+
+  test('is no more than the share of its words that the passage has, however often it has these', () => {
+    const part = { text: 'refund '.repeat(9), name: 'Refund', heading: 'Refund' }
+    expect(coverageOf('refund', part)).toBe(1)
+    expect(coverageOf('refund zeppelin', part)).toBeCloseTo(0.5, 1)
+    expect(coverageOf('refund zeppelin mortgage', part)).toBeLessThan(0.36)
+  })
+
+  test('is little where only the question is put alike', () => {
+    expect(coverageOf('How do I cancel my subscription?', 'How do I verify my identity?')).toBeLessThan(0.3)
   })
 })
 
