@@ -82,6 +82,8 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   },
   // Of the list without calls, which must not load forms.
   { name: 'first-call', test: /ui\/views\/(calls\/no-calls|first-steps\/first-call|settings\/keys)\.tsx?$/ },
+  // Of knowledge, of the playground and of questions, and of the form of a key.
+  { name: 'items', test: /ui\/views\/knowledge\/(queries|tags-field)/ },
   // Of settings and of the first steps, and of two pages of knowledge.
   {
     name: 'new-key',
