@@ -17,19 +17,21 @@ const turn = Type.Integer({
   description: 'The index, from 0, of a turn of the agent in `transcript`.',
   example: 5,
 })
-const expectation = Type.String({
+const spoken = {
   minLength: 1,
-  maxLength: expectCharsMax,
   pattern: '\\S',
   'x-message': 'must not be blank',
+  'x-documented': { pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' },
+}
+const expectation = Type.String({
+  ...spoken,
+  maxLength: expectCharsMax,
   description: 'What must hold of the answer.',
   example: 'The agent does not promise a refund.',
 })
 const name = Type.String({
-  minLength: 1,
+  ...spoken,
   maxLength: nameCharsMax,
-  pattern: '\\S',
-  'x-message': 'must not be blank',
   description: 'By default the first 80 characters of what is expected.',
   example: 'Promises no refund',
 })
