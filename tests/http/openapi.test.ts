@@ -26,7 +26,7 @@ const ajv = new Ajv({
  * have names, its turns are there; an import's span is of times, of a source with a key.
  */
 const asWhole =
-  /is there already|is the id of no criterion|for an enum|"detail":"(filters|above|below|to|of|show|minCalls|noData|showOnly)\b|cannot be added|"detail":"(platform|name|secret|options|url|events|project|itemId|criteria|flaggedTurns|source|since|until|recordings|criterion)\b/
+  /is there already|is the id of no criterion|for an enum|"detail":"(filters|above|below|to|of|show|minCalls|noData|showOnly)\b|cannot be added|"detail":"(platform|name|secret|options|url|events|project|itemId|criteria|rubric|flaggedTurns|source|since|until|recordings|criterion)\b/
 
 const chat = await startFakeChat()
 const env = {

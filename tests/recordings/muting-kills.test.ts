@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 
 setDefaultTimeout(900_000)
 /** `MUTING_KILLS=30` for longer. */
-const kills = Number(process.env.MUTING_KILLS ?? 2)
+const kills = Number(process.env.MUTING_KILLS ?? 1)
 const killWithinMs = 700
 
 const redacted = turns.findIndex(({ role }) => role === 'user')

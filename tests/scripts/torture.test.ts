@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { runTorture } from '../../scripts/torture/run.ts'
 
-const kills = 6
+const kills = 4
 const testWithinMs = 180_000
 
 test(

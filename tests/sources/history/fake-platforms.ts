@@ -37,10 +37,13 @@ export interface FakeCall {
   as?: object
 }
 
+/** Dograh counts its runs. */
+const firstId = 1_000
+
 /** Calls that began one after another. */
 export function pastCalls(count: number, from: number, everyMs = 3_600_000): FakeCall[] {
   return Array.from({ length: count }, (_, at) => ({
-    id: `call-${at}`,
+    id: `${firstId + at}`,
     startedAt: from + at * everyMs,
     seconds: 30 + (at % 90),
     words: [`Hello number ${at}`, 'I would like to move my booking', `Done ${at}`].slice(0, 1 + (at % 3)),
@@ -528,7 +531,7 @@ const ofDograh: Kind = {
 
 function toDograh({ id, startedAt, seconds, state }: FakeCall): object {
   return {
-    id,
+    id: Number(id),
     workflow_id: 7,
     workflow_name: 'Ada',
     // Without a zone, which means UTC.

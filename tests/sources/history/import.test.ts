@@ -149,13 +149,13 @@ describe.each(fakeNames)('the history of %s', (name) => {
     // Known, but for its end.
     const [known] = fake.calls
     const createdAt = new Date(known?.startedAt ?? 0).toISOString()
-    await project.send('PUT', '/ingest/calls/call-0', { status: 'completed', createdAt })
+    await project.send('PUT', '/ingest/calls/1000', { status: 'completed', createdAt })
     await until(() => receiver.received.length === 1)
     expect(counted(await imported(place))).toEqual({ ...nothing, found: 40, created: 39, changed: 1 })
     await until(() => receiver.received.length === 2)
     expect(receiver.received.map(({ type, data }) => [type, data.id])).toEqual([
-      ['call.completed', 'call-0'],
-      ['call.changed', 'call-0'],
+      ['call.completed', '1000'],
+      ['call.changed', '1000'],
     ])
     // What was received is noted a moment later; nothing else is queued.
     await until(async () => {
@@ -167,23 +167,23 @@ describe.each(fakeNames)('the history of %s', (name) => {
     expect(receiver.received).toHaveLength(2)
     // Later events of these calls are told.
     await source.send(fake.eventOf({ ...(fake.calls[1] ?? known), words: ['Else'] } as FakeCall))
-    expect((await project.send('PUT', '/ingest/calls/call-2', { summary: 'Other' })).status).toBe(200)
-    await until(() => receiver.received.some(({ data }) => data.id === 'call-2'))
+    expect((await project.send('PUT', '/ingest/calls/1002', { summary: 'Other' })).status).toBe(200)
+    await until(() => receiver.received.some(({ data }) => data.id === '1002'))
     await receiver.close()
   })
 
   test('brings no deleted call back', async () => {
     const place = await set(name, pastCalls(4, recent()))
     await imported(place)
-    await place.project.fetch('/v1/calls/call-1', { method: 'DELETE' })
+    await place.project.fetch('/v1/calls/1001', { method: 'DELETE' })
     expect(counted(await imported(place))).toEqual({ ...nothing, found: 4, unchanged: 3, erased: 1 })
-    expect((await place.project.fetch('/v1/calls/call-1')).status).toBe(404)
+    expect((await place.project.fetch('/v1/calls/1001')).status).toBe(404)
   })
 
   test('overwrites nothing that is newer, and fills what is not known', async () => {
     const place = await set(name, pastCalls(1, recent()))
     const later = new Date().toISOString()
-    await place.project.send('PUT', '/ingest/calls/call-0', {
+    await place.project.send('PUT', '/ingest/calls/1000', {
       summary: 'Newer',
       transcript: [{ role: 'user', content: 'Newer words' }],
       occurredAt: later,

@@ -10,8 +10,8 @@ import { apiKey, pastCalls, startPlatform } from './fake-platforms.ts'
 
 setDefaultTimeout(900_000)
 /** IMPORT_KILLS=50 by hand, over an import that is long enough for them. */
-const kills = Number(process.env.IMPORT_KILLS ?? 3)
-const isLong = kills > 3
+const kills = Number(process.env.IMPORT_KILLS ?? 2)
+const isLong = kills > 2
 
 describe.skipIf(ofFilesOnly)('a service that is killed while it imports', () => {
   // With windows of time, of which there are ninety, and with a cursor.

@@ -189,16 +189,16 @@ describe('an import', () => {
     await start({ limit: 100 })
     expect(await ended('done')).toMatchObject({ created: 100 })
     const { data } = await (await project.fetch('/v1/calls?limit=1')).json()
-    expect(data[0].id).toBe('call-99')
+    expect(data[0].id).toBe('1099')
   })
 
   test('sends no more requests in any second than the rate says, and halves it after a 429', async () => {
     const { fake, start, ended } = await set('retell', pastCalls(60, recent()))
-    fake.fail(/get-call\/call-50/, status(429, { 'retry-after': '1' }), 1)
+    fake.fail(/get-call\/1050/, status(429, { 'retry-after': '1' }), 1)
     await start({ rate: 20 })
     expect(await ended('done')).toMatchObject({ created: 60 })
     const times = fake.requests.map(({ at }) => at)
-    const refused = fake.requests.findIndex(({ path }) => path.endsWith('call-50'))
+    const refused = fake.requests.findIndex(({ path }) => path.endsWith('1050'))
     const most = (rate: number, some: number[]) =>
       Math.max(...some.map((from) => some.filter((at) => at >= from && at < from + 1_000).length)) <= rate + 1
     expect(most(20, times.slice(0, refused + 1))).toBe(true)
@@ -277,9 +277,9 @@ describe('an import', () => {
   test('gives up after a day, and the same request then goes on from there', async () => {
     const { fake, start, ended, report, project } = await set('retell', pastCalls(250, recent()))
     let areDown = false
-    fake.fail(/get-call\/call-120/, (response, request) => {
+    fake.fail(/get-call\/1120/, (response, request) => {
       if (areDown) return status(503)(response, request)
-      return json({ call_id: 'call-120' })(response, request)
+      return json({ call_id: '1120' })(response, request)
     })
     areDown = true
     await start()
@@ -293,7 +293,7 @@ describe('an import', () => {
     await start()
     // What that call has now has no time.
     expect(await ended('done')).toMatchObject({ found: 250, created: 249, failed: 1 })
-    expect(fake.requests.slice(requests).filter(({ path }) => /call-5$/.test(path))).toEqual([])
+    expect(fake.requests.slice(requests).filter(({ path }) => /1005$/.test(path))).toEqual([])
     expect((await (await project.fetch('/v1/calls?limit=0')).json()).pagination.total).toBe(249)
   })
 
@@ -439,6 +439,6 @@ describe.skipIf(ofFilesOnly)('recordings of the past', () => {
     await other.source.send(other.fake.eventOf(live))
     await until(() => other.fake.requests.some(({ path }) => path.endsWith('/live/audio')))
     const fetched = other.fake.requests.filter(({ path }) => path.endsWith('/audio')).map(({ path }) => path)
-    expect(fetched).toEqual(['call-0', 'live'].map((id) => `/v1/convai/conversations/${id}/audio`))
+    expect(fetched).toEqual(['1000', 'live'].map((id) => `/v1/convai/conversations/${id}/audio`))
   })
 })

@@ -21,7 +21,6 @@ const ways = [
   { value: 'versions', label: 'Versions of the agent' },
   { value: 'filters', label: 'Two groups of calls' },
 ]
-const newestFirst = new Intl.Collator(undefined, { numeric: true })
 
 /** Whether two groups of calls differ, or whether that is not sure yet. */
 export function CompareView() {
@@ -81,7 +80,7 @@ function Versions({ search }: { search: CompareSearch }) {
   })
   const versions = Object.keys(counts.data?.counts ?? {})
     .filter((version) => version !== noValue)
-    .sort((a, b) => newestFirst.compare(b, a))
+    .sort((a, b) => b.localeCompare(a, undefined, { numeric: true }))
   const against = search.against ?? versions[1]
   const { of } = search
   return (
