@@ -207,7 +207,7 @@ interface RunOptions {
 /** Four answers at once are asked for and judged, of all cases together. */
 export function createRuns(ask: (of: CheckedCase, signal: AbortSignal) => Promise<Judged>) {
   const limit = createLimit({ atOnce, perMinute: 0 })
-  /** Asks `times` times, and so often again where too few pass. @throws what an answer throws, the first */
+  /** Asks `times` times, and as often again if too few pass. @throws what an answer throws, the first */
   return async function run(of: CheckedCase, { times, min, signal }: RunOptions) {
     const giveUp = new AbortController()
     const either = AbortSignal.any([signal, giveUp.signal])

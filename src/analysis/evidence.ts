@@ -8,7 +8,7 @@ const summaryCharsMax = 4_000
 const valueCharsMax = 2_000
 const rationaleCharsMax = 1_000
 const quoteCharsMax = 1_000
-/** Fewer words stand in a passage by chance. */
+/** A quotation of fewer words can be in a passage by chance. */
 const quotedWordsMin = 3
 const verdicts = ['pass', 'fail', 'unknown'] as const
 
@@ -24,10 +24,10 @@ export interface Reading {
   missing: string[]
 }
 
-/** Why a verdict on what was found is unknown: it is not as it was then. */
+/** Why a verdict is unknown: something that was found has changed since. */
 export const knowledgeChanged = 'knowledge changed'
 
-/** Reads the object that a model answered. @param grounds what criteria of the kind `grounded` are held to */
+/** Reads the object that a model answered. @param grounds what `grounded` criteria are checked against */
 export function readFindings(
   answer: unknown,
   rubric: RubricContent,
@@ -76,7 +76,7 @@ export function readFindings(
     }
     if (kind !== 'grounded') return judged
     const support = part('support', asText, 'a text') ?? ''
-    return heldTo(grounds, judged, support, transcript)
+    return checkedAgainst(grounds, judged, support, transcript)
   })
   const field = entriesOf('fields')
   const fields = rubric.fields.map((question) => {
@@ -92,8 +92,8 @@ export function readFindings(
   }
 }
 
-/** A verdict on what the agent stated, as far as what it had to go by bears it out. */
-function heldTo(
+/** Checks a verdict against what was found, and makes it `unknown` unless that supports it. */
+function checkedAgainst(
   { passages, tools, hasChanged }: Grounds,
   judged: JudgedCriterion,
   words: string,
@@ -109,7 +109,7 @@ function heldTo(
   if (result === 'unknown' || !ofAgent.some((turn) => turn && occurs(quote, turn.content))) return unknown()
   const found = [...passages, ...tools.map((tool) => ({ ...tool, itemId: null, isChanged: false }))]
   if (result === 'fail') {
-    // Then it was said word for word in what the agent had found.
+    // The words are in what was found, so the verdict is wrong.
     const isThere = wordsIn(quote) >= quotedWordsMin && found.some(({ text }) => occurs(quote, text))
     return isThere ? unknown() : hasChanged ? unknown(knowledgeChanged) : judged
   }

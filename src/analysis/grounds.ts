@@ -11,7 +11,7 @@ interface Passage {
   isChanged: boolean
 }
 
-/** What the agent of a call had to go by. */
+/** What the agent of a call could rely on. */
 export interface Grounds {
   passages: readonly Passage[]
   /** What its tools answered, as far as it is kept. */
@@ -27,7 +27,7 @@ export interface ToolResult {
 
 export const noGrounds: Grounds = { passages: [], tools: [], hasChanged: false }
 
-/** A search of the call as this room needs it. */
+/** A search that an agent made during a call. */
 export interface SearchOfCall {
   /** ISO 8601, UTC. */
   at: string
@@ -67,6 +67,6 @@ export function asksForGrounds({ criteria }: Pick<RubricContent, 'criteria'>): b
   return criteria.some(({ kind }) => kind === 'grounded')
 }
 
-/** What is asked where nothing else is. */
+/** What a `grounded` criterion without a question of its own asks. */
 export const groundedQuestion =
   'Is every fact about the organization that the agent states supported by a passage or by the result of a tool?'

@@ -18,7 +18,7 @@ const problemsToldMax = 5
 interface JudgeOptions {
   rubric: RubricContent
   transcript: Transcript
-  /** What criteria of the kind `grounded` are held to. */
+  /** What `grounded` criteria are checked against. */
   grounds?: Grounds
   model: Pick<ChatModel, 'ask'>
   /** How many tokens the prompt and its answer may have together. */

@@ -10,7 +10,7 @@ import { asksForGrounds } from './grounds.ts'
 import { completeRubric, type Rubric, RubricChange, type RubricContent, rubricErrors } from './schemas.ts'
 
 const rubricsCachedMax = 200
-/** Then nobody knows what a call's searches found. */
+/** Without kept questions, nobody knows what a call's searches found. */
 const questionsAreNotKept = 'questions are not kept'
 
 /** A version as a list shows it. */

@@ -76,7 +76,7 @@ export class ItemSwap {
       select 1 from ${knowledgeItems} where seq = ${current.seq} and change_seq = ${current.changeSeq})`
     const changeSeq = sql`(select change_seq from ${projects} where id = ${projectId})`
     const removedLabels = JSON.stringify(changes.removed.map(({ label }) => label))
-    // Whoever asks what it said then does not ask for its tags.
+    // A change of tags alone is no change of what the item says.
     const updated = isRetagged(current, next)
       ? sql``
       : sql`updated_at = ${now}, updated_by = ${actorIdOf(by)},`

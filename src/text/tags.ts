@@ -34,7 +34,7 @@ export function filterOf(tags: readonly string[] = [], match: TagsMatch = 'any')
 /** The filter of items that meet all of these. Equal filters become equal texts. */
 export function allOf(...filters: readonly TagFilter[]): TagFilter {
   const groups = [...new Map(filters.flat().map((group) => [group.join(), group])).values()]
-  // Whoever meets a narrower group meets the wider one.
+  // An item that has a tag of the narrower group has one of the wider group, too.
   const isWider = (group: readonly string[]) =>
     groups.some((other) => other.length < group.length && other.every((tag) => group.includes(tag)))
   return groups.filter((group) => !isWider(group)).sort((a, b) => (a.join() < b.join() ? -1 : 1))

@@ -150,51 +150,23 @@ describe('the tools of /mcp', () => {
     return await (await ask(key, 'POST', '/mcp', { body })).json()
   }
 
+  const all = [
+    'search_knowledge',
+    'list_knowledge',
+    'get_knowledge',
+    'list_calls',
+    'get_call',
+    'get_metrics',
+    'compare_calls',
+    'list_gaps',
+    'get_gap',
+  ]
   test.each([
     ['search', ['search_knowledge']],
-    [
-      'read',
-      [
-        'search_knowledge',
-        'list_knowledge',
-        'get_knowledge',
-        'list_calls',
-        'get_call',
-        'get_metrics',
-        'compare_calls',
-        'list_gaps',
-        'get_gap',
-      ],
-    ],
-    [
-      'full',
-      [
-        'search_knowledge',
-        'list_knowledge',
-        'get_knowledge',
-        'list_calls',
-        'get_call',
-        'get_metrics',
-        'compare_calls',
-        'list_gaps',
-        'get_gap',
-      ],
-    ],
+    ['read', all],
+    ['full', all],
     ['knowledge', ['search_knowledge']],
-    [
-      'manage',
-      [
-        'search_knowledge',
-        'list_knowledge',
-        'get_knowledge',
-        'list_calls',
-        'get_call',
-        'get_metrics',
-        'compare_calls',
-        'list_gaps',
-        'get_gap',
-      ],
-    ],
+    ['manage', all],
   ] as const)('a key of the scope %s has %p', async (scope, names) => {
     const { result } = await rpc(keys[scope], 'tools/list')
     expect(result.tools.map(({ name }: { name: string }) => name)).toEqual([...names])

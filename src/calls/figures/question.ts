@@ -32,9 +32,9 @@ export interface Question {
   by: readonly Grouping[]
   /** By nearest rank. */
   percents: readonly number[]
-  /** With it, moments are wanted, and between which numbers each percentile is. */
+  /** If set, the answer has moments, and the limits of each percentile. */
   limits?: Limits
-  /** The name of a group. With it, it is wanted how many numbers of each are between its least and its most. */
+  /** A group's name. If set, the answer says how many numbers of each group are between the least and the most of this one. */
   within?: string | null
   /** Whether the newest call of each group is wanted, by its row number. */
   wantsNewest?: boolean

@@ -27,7 +27,7 @@ export const rankWeights = {
   item: 0.35,
   /** Exponent of a term's rarity: rare words tell more than BM25 assumes. */
   emphasis: 1.5,
-  /** How far a term of the title counts by how rare it is in titles, and not by how rare it is in chunks. */
+  /** How much of the rarity of a title's term is that in titles; the rest is that in chunks. */
   headings: 0.5,
   /** The share of its weight that a function word has. */
   functionWords: 0.1,

@@ -31,7 +31,7 @@ const waitMsMax = 900_000
 const patienceMs = dayMs
 /** A full disk needs an operator. */
 const fullWaitMs = 60_000
-/** By how many of its calls a source is known to send ids of its own. */
+/** So many of the newest calls are checked for ids that the platform's API does not know. */
 const newestCalls = 20
 /** How many sources are polled at once. */
 const pollsMax = 4
@@ -198,7 +198,7 @@ export class SourceImports {
       .limit(newestCalls)
     const other = newest.find(({ id }) => !idForm.test(id))
     if (!other) return
-    const message = `sends its calls under ids of its own, such as ${other.id}: ${label}’s history would bring each once more. Use {{workflow_run_id}} as the id in its template`
+    const message = `sends calls under other ids than ${label}’s API has, such as ${other.id}. An import would create each of them again. Use {{workflow_run_id}} as the id in the template`
     throw invalidRequest([{ field: 'source', message }])
   }
 

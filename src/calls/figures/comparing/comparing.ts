@@ -153,7 +153,7 @@ export class Comparing {
       .filter((figure) => typeof figure !== 'string')
   }
 
-  /** @returns what writes a group as it is served */
+  /** @returns a function that turns a group into what is served */
   async #toCalls(projectId: number) {
     const [project] = await this.#core
       .store(projectId)

@@ -42,7 +42,7 @@ function toValue({ show }: ComparedFigure, group: Group | undefined): ComparedMe
   return { value: (show === 'avg' ? group?.moments?.mean : value) ?? null, n: group?.numbers ?? 0 }
 }
 
-/** A text says why there is none. */
+/** Returns a reason if there is none. */
 function intervalOf(
   { show }: ComparedFigure,
   a: Group,

@@ -148,7 +148,7 @@ const kinds: { value: CriterionDraft['kind']; label: string }[] = [
   { value: 'grounded', label: 'Whether the agent’s facts are in what it found' },
 ]
 
-/** Why nothing can be said of what a call found, where nothing is recorded. */
+/** A note for projects that keep no questions. */
 function Unrecorded() {
   const { data } = useQuery(read(useProject().of.settings))
   if (data?.keepQuestionsDays !== null) return null

@@ -214,7 +214,7 @@ function Criteria({ analysis }: { analysis: Analysis }) {
   )
 }
 
-/** The words that were found in the call and bear out what the agent said. */
+/** The passage or the tool's result that supports what the agent said. */
 function Support({ of: { itemId, name, quote } }: { of: NonNullable<JudgedCriterion['support']> }) {
   return (
     <p className="cb-wrap">

@@ -23,7 +23,7 @@ const hourMs = 3_600_000
 const overlapMin = 0.8
 /** With more of the calls in the last hour, many are not over. */
 const youngMax = 0.05
-/** With fewer numbers among the calls, both are said. */
+/** Below this share of calls with a number, the page shows both counts. */
 const numbersMin = 0.8
 
 interface ComparedProps {
@@ -32,7 +32,7 @@ interface ComparedProps {
   compared: Comparison['comparisons'][number]
 }
 
-/** What is said of one group against another: a row a figure. */
+/** One group compared with another, a row for each figure. */
 export function Compared({ a, nameOfA, compared: { key, b, overlap, metrics } }: ComparedProps) {
   const names = { a: nameOfA, b: key ?? 'B' }
   return (
