@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { ModelUnavailable } from '../../src/analysis/chat-failures.ts'
 import { ChatModel } from '../../src/analysis/chat-model.ts'
 import { supports } from '../../src/analysis/evidence.ts'
-import { judge } from '../../src/analysis/judge.ts'
+import { judge, noUsableAnswer } from '../../src/analysis/judge.ts'
 import type { Transcript } from '../../src/analysis/prompt.ts'
 import { completeRubric, type Tokens } from '../../src/analysis/schemas.ts'
 import { argumentsOf } from '../../src/cases/cut.ts'
@@ -70,7 +70,7 @@ export class TestedAgent {
     const { system, tools } = this.#options
     const prompt = system === undefined ? [] : [{ role: 'system', content: system }]
     const sent: object[] = [...prompt, ...(tools ? messages : messages.flatMap<object>(asText(messages)))]
-    const left = [...mocks]
+    const left = unusedMocks(messages, mocks)
     const [said, turns]: [string[], { role: string; content: string }[]] = [[], []]
     for (let round = 0; ; round++) {
       // What is deployed is tested: neither a temperature nor a form.
@@ -116,6 +116,25 @@ function callText({ name, text }: Pick<ToolCall, 'name' | 'text'>): string {
   return `(calls ${name} with ${text})`
 }
 
+/** Those whose results do not stand in the conversation already. */
+function unusedMocks(messages: readonly Message[], mocks: readonly Mock[]): Mock[] {
+  const left = [...mocks]
+  const names = toolNames(messages)
+  for (const { role, content, tool_call_id = '' } of messages) {
+    const isUsed = ({ name, result }: Mock) => name === names.get(tool_call_id) && result === content
+    const at = role === 'tool' ? left.findIndex(isUsed) : -1
+    if (at >= 0) left.splice(at, 1)
+  }
+  return left
+}
+
+/** The name of the tool of each call, by the call's id. */
+function toolNames(messages: readonly Message[]): Map<string, string> {
+  return new Map(
+    messages.flatMap(({ tool_calls = [] }) => tool_calls.map((call) => [call.id, call.function.name])),
+  )
+}
+
 /** The first unused mock of the name with equal arguments, else the first unused one, else the last; null for none. */
 function takeMock(left: Mock[], all: readonly Mock[], { name, text }: ToolCall): string | null {
   const isNamed = (mock: Mock) => mock.name === name && mock.result !== null
@@ -128,9 +147,7 @@ function takeMock(left: Mock[], all: readonly Mock[], { name, text }: ToolCall):
 
 /** Tools as text: a server may refuse them where it is told of none. As a caller's turn, since a server goes on from it. */
 function asText(messages: readonly Message[]) {
-  const names = new Map(
-    messages.flatMap(({ tool_calls = [] }) => tool_calls.map((call) => [call.id, call.function.name])),
-  )
+  const names = toolNames(messages)
   return ({ role, content, tool_calls, tool_call_id = '' }: Message): object[] => {
     if (tool_calls) return []
     if (role !== 'tool') return [{ role, content }]
@@ -179,6 +196,8 @@ export class Judge {
     )
     this.tokens.prompt += judgement.tokens.prompt
     this.tokens.completion += judgement.tokens.completion
+    if (judgement.state !== 'done' && !judgement.reason.startsWith(noUsableAnswer))
+      throw new Error(`The judge did not answer: ${judgement.reason}`)
     const found = judgement.state === 'done' ? judgement.findings.criteria[0] : undefined
     const { result = 'unknown', turns = [], quote = '' } = found ?? {}
     const counts = turns.includes(last) && supports({ turns: [last], quote }, transcript)

@@ -109,15 +109,16 @@ export function addCaseCommands(program: Command, shell: Shell): void {
     'print {"kept","removed"}',
   ).action(async (file: string, { project, json }: OfProject) => {
     const lines = readFileSync(file, 'utf8').split('\n')
-    const known = await shell.inProject(project, async ({ cases }, projectId) => {
-      const ids = await Array.fromAsync(await cases.exported(projectId), ({ id }) => id)
-      return new Set<unknown>(ids)
-    })
-    const isGone = (line: string) => {
+    const idOf = (line: string) => {
       const id = valueAt(jsonOf(line), 'id')
-      return typeof id === 'string' && /^case_[0-9a-f]{32}$/.test(id) && !known.has(id)
+      return typeof id === 'string' && /^case_[0-9a-f]{32}$/.test(id) ? id : null
     }
-    const kept = lines.filter((line) => !isGone(line))
+    const ids = lines.flatMap((line) => idOf(line) ?? [])
+    const known = await shell.inProject(project, ({ cases }) => cases.existing(ids))
+    const kept = lines.filter((line) => {
+      const id = idOf(line)
+      return id === null || known.has(id)
+    })
     // Written whole or not at all.
     writeFileSync(`${file}.part`, kept.join('\n'), { mode: statSync(file).mode })
     renameSync(`${file}.part`, file)
@@ -144,7 +145,8 @@ async function exportCases(
   const all = await Array.fromAsync(await cases.exported(projectId, id))
   await cases.noteExport(projectId, format)
   shell.say(about)
-  const text = head({ system }) + all.map((one) => of(one, { system })).join('')
+  const texts = all.map((one) => of(one, { system }))
+  const text = head({ system }) + texts.join('')
   if (out === undefined) {
     await shell.write(text)
     if (format === 'livekit') shell.say('With --out FOLDER, cases.jsonl is written beside it.')
@@ -157,10 +159,13 @@ async function exportCases(
   writeFileSync(path, text)
   if (format === 'livekit')
     writeFileSync(join(out, formats.jsonl.file), all.map((one) => formats.jsonl.of(one, {})).join(''))
+  // In YAML, a comment says which case is left out.
+  const leftOut = format === 'livekit' ? 0 : texts.filter((one) => /^\s*(#|$)/.test(one)).length
+  const written = `Wrote ${counted(all.length - leftOut, 'case')} to ${shown(path)}.`
   await shell.answer(
     json,
-    { file: path, format, about },
-    `Wrote ${counted(all.length, 'case')} to ${shown(path)}.`,
+    { file: path, format, about, leftOut },
+    leftOut === 0 ? written : `${written} Left out ${counted(leftOut, 'case')} in which no caller speaks.`,
   )
 }
 

@@ -63,6 +63,8 @@ export async function judge(options: JudgeOptions): Promise<Judgement> {
 }
 
 const tooLong = 'too long'
+/** How the reason begins where the model's answers could not be read. */
+export const noUsableAnswer = 'no usable answer'
 
 function answerTokensOf({ criteria, fields }: RubricContent): number {
   return answerTokensBase + answerTokensOfQuestion * (criteria.length + fields.length)
@@ -95,7 +97,7 @@ async function ask(options: Grounded): Promise<Judgement> {
     if (typeof findings !== 'string') return { state: 'done', findings, ...usage }
     problem = findings
   }
-  return { state: 'failed', reason: `no usable answer: ${problem}`, ...usage }
+  return { state: 'failed', reason: `${noUsableAnswer}: ${problem}`, ...usage }
 }
 
 /** Asks, and adds up what is used. The answer is a text where the server refused, or read only a part: the reason. */

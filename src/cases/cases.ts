@@ -19,7 +19,6 @@ import { type Case, type CaseContent, CaseRequest, expectCharsMax, requestErrors
 
 const casesMax = 1_000
 const caseBytesMax = 262_144
-const nameCharsDefault = 80
 /** Read at once, which is at most 2.5 MiB. */
 const casesPerRead = 10
 
@@ -54,6 +53,8 @@ export class Cases {
     const { store, audit, now } = this.#parts
     const { call, turn, ...given } = readRequest(request)
     const made = await this.#contentOf(projectId, { call, turn, ...given })
+    const same = await this.#find(projectId, { call, turn, expect: made.expect })
+    if (same) return { case: same, isNew: false }
     const expectHash = createHash('sha256').update(made.expect).digest('hex')
     const id = newId('case')
     const createdAt = now()
@@ -74,14 +75,35 @@ export class Cases {
       {
         added: write.all<{ id: string }>(sql`
           insert into ${cases} (id, project_id, call_seq, turn, content, expect_hash, created_at, created_by)
-          select ${id}, ${projectId}, ${callSeq}, ${turn}, ${JSON.stringify(made)}, ${expectHash}, ${createdAt}, ${createdBy}
+          select ${id}, ${projectId}, ${callSeq}, ${turn}, ${JSON.stringify({ ...made, name: given.name === undefined ? '' : made.name })}, ${expectHash}, ${createdAt}, ${createdBy}
           where true on conflict (call_seq, turn, expect_hash) do nothing returning id`),
         entry: audit.entry({ by: maker?.by, projectId, action: 'case_created', target: id, targetRef: id }),
       },
     )
     if (added.length > 0) return { case: await this.get(projectId, id), isNew: true }
-    const [same] = await read.all<{ id: string }>(sql`select id from ${cases} where ${isSame}`)
-    return { case: await this.get(projectId, same?.id ?? ''), isNew: false }
+    // Another request has made it meanwhile.
+    const [other] = await read.all<{ id: string }>(sql`select id from ${cases} where ${isSame}`)
+    return { case: await this.get(projectId, other?.id ?? ''), isNew: false }
+  }
+
+  /** The case of the same answer and expectation; redaction may have been changed since it was made. */
+  async #find(
+    projectId: number,
+    { call, turn, expect }: Pick<Case, 'call' | 'turn' | 'expect'>,
+  ): Promise<Case | null> {
+    const rows = await this.#parts.store(projectId).read.all<{ id: string }>(sql`
+      select ${cases}.id as id from ${calls} join ${cases} on call_seq = ${calls}.seq
+      where ${calls}.project_id = ${projectId} and ${calls}.id = ${call} and turn = ${turn}`)
+    const ids = rows.map(({ id }) => id)
+    for await (const found of this.#read(projectId, ids)) if (found.expect === expect) return found
+    return null
+  }
+
+  /** Which of these cases there are, in any project. */
+  async existing(ids: readonly string[]): Promise<Set<string>> {
+    const rows = await this.#parts.read.all<{ id: string }>(sql`
+      select id from ${cases} where id in (select value from json_each(${JSON.stringify(ids)}))`)
+    return new Set(rows.map(({ id }) => id))
   }
 
   /** @throws not_found */
@@ -156,8 +178,7 @@ export class Cases {
     const pieces = cut(conversation, turn, lastTurns)
     if (typeof pieces === 'string') throw invalidRequest([{ field: 'turn', message: pieces }])
     const expect = request.expect ?? (await this.#expectation(projectId, criterion, conversation.note))
-    const name = request.name ?? [...expect].slice(0, nameCharsDefault).join('')
-    return await this.#redacted(projectId, { ...pieces, name, expect, criterion })
+    return await this.#redacted(projectId, { ...pieces, name: request.name ?? '', expect, criterion })
   }
 
   async #expectation(projectId: number, criterion: string | null, note: string | null): Promise<string> {

@@ -81,9 +81,11 @@ export function argumentsOf(text: string | null): Record<string, unknown> | null
   }
 }
 
-/** The same as the text of a JSON object. */
+/** The same as the text of a JSON object, written anew if it has escapes, which could hide what is redacted. */
 export function argumentsText(text: string | null): string {
-  return text !== null && argumentsOf(text) ? text : '{}'
+  const value = argumentsOf(text)
+  if (text === null || value === null) return '{}'
+  return text.includes('\\') ? JSON.stringify(value) : text
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

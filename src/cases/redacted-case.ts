@@ -3,6 +3,8 @@ import type { Work } from '../threads/time-slices.ts'
 import { argumentsOf, argumentsText } from './cut.ts'
 import type { CaseContent, Message, Mock } from './schemas.ts'
 
+const nameCharsDefault = 80
+
 /**
  * A case as a project may show it. Its members are written one by one, so that a new one does not compile until
  * somebody says whether it is redacted.
@@ -13,13 +15,16 @@ export function* redactedCase(stored: CaseContent, redact: RedactText): Work<Cas
   for (const message of stored.messages) messages.push(yield* redactMessage(message, text))
   const mocks: Mock[] = []
   for (const mock of stored.mocks) mocks.push(yield* redactMock(mock, text))
+  const expect = yield* text(stored.expect)
   return {
-    name: yield* text(stored.name),
+    // Of the redacted text, since half of a number would not be recognized.
+    name:
+      stored.name === '' ? [...expect.trim()].slice(0, nameCharsDefault).join('') : yield* text(stored.name),
     messages,
     said: yield* text(stored.said),
     mocks,
     omitted: stored.omitted,
-    expect: yield* text(stored.expect),
+    expect,
     criterion: stored.criterion,
   }
 }
@@ -32,7 +37,11 @@ function* redactMessage({ content, tool_calls, ...message }: Message, text: Reda
   const calls: typeof tool_calls = []
   for (const { id, type, function: called } of tool_calls) {
     const name = yield* text(called.name)
-    calls.push({ id, type, function: { name, arguments: argumentsText(yield* text(called.arguments)) } })
+    calls.push({
+      id,
+      type,
+      function: { name, arguments: argumentsText(yield* text(argumentsText(called.arguments))) },
+    })
   }
   return { ...redacted, tool_calls: calls }
 }

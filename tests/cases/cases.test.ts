@@ -214,12 +214,37 @@ describe('a case', () => {
       { name: 'pay', arguments: null, result: 'paid [card]' },
       '{}',
     ])
+    // The same one, although its stored words are others now.
+    expect(await make(project, request, 200)).toMatchObject({ id: before.id, expect: 'Never say [card].' })
     const after = await make(project, { ...request, expect: `Do not say ${card}.` })
     const [row] = await service.services.database.read.all(
       sql`select content from ${casesTable} where id = ${after.id}`,
     )
     expect(JSON.stringify(row)).not.toContain('4111')
   })
+})
+
+test('a case without a name has the start of what is redacted, and no escape hides what is', async () => {
+  const mail = 'maximiliane.mustermann@example.com'
+  const escaped = `{"mail":"${mail.replace('@', '\\u0040')}"}`
+  const timeline = [
+    { kind: 'turn', turn: 0, atSeconds: 0 },
+    { kind: 'tool_call', name: 'find', text: escaped, atSeconds: 1 },
+    { kind: 'tool_result', name: 'find', text: 'found', atSeconds: 2 },
+    { kind: 'turn', turn: 1, atSeconds: 3 },
+  ]
+  const transcript = [user('Find me.'), agent('Found.')]
+  const project = await projectWith({ mail: { status: 'completed', transcript, details: { timeline } } })
+  const expect60 = 'The agent must not read out or confirm what the caller gave:'
+  const { id } = await make(project, { call: 'mail', turn: 1, expect: `${expect60} ${mail}` })
+  await service.services.settings.change(project.projectId, { redact: ['email'] })
+  const made: Case = await (await project.fetch(`/v1/cases/${id}`)).json()
+  expect(made.name).toBe(`${expect60} [email]`)
+  expect(JSON.stringify(made)).not.toContain('maximiliane')
+  for (const format of ['vapi', 'elevenlabs', 'jsonl'])
+    expect(await (await project.fetch(`/v1/cases/export?format=${format}`)).text()).not.toContain(
+      'maximiliane',
+    )
 })
 
 describe('cases', () => {
@@ -280,7 +305,8 @@ describe('cases', () => {
     await service.services.database.write.run(sql`
       insert into ${casesTable} (id, project_id, call_seq, turn, content, expect_hash, created_at)
       with recursive counted (n) as (select 1 union all select n + 1 from counted where n < 999)
-      select 'case_' || printf('%032x', n), project_id, call_seq, turn, content, n, 0
+      select 'case_' || printf('%032x', n), project_id, call_seq, turn,
+        json_set(content, '$.expect', n || ''), n, 0
       from counted, ${casesTable} where id = ${id}`)
     const refused = await project.send('POST', '/v1/cases', { call: 'refund', turn: 3, expect: 'x' })
     await expectProblem(refused, 'forbidden', 'Forbidden')

@@ -20,11 +20,16 @@ LINES = pathlib.Path(__file__).with_name("cases.jsonl").read_text("utf-8").split
 CASES = [json.loads(line) for line in LINES if line]
 
 
-def mocks(case):
+def mocks(case, before):
     results = {}
     for mock in case["mocks"]:
         if mock["result"] is not None:
             results.setdefault(mock["name"], []).append(mock["result"])
+    names = {call["id"]: call["function"]["name"] for m in before for call in m.get("tool_calls") or []}
+    for m in before:
+        left = results.get(names.get(m.get("tool_call_id")), [])
+        if m["role"] == "tool" and len(left) > 1:
+            left.pop(0)
     return {name: in_order(left) for name, left in results.items()}
 
 
@@ -58,8 +63,9 @@ async def test_next_turn(case):
         agent = Assistant()
         await session.start(agent)
         # Otherwise calls of tools that the agent does not have are dropped.
-        await agent.update_chat_ctx(context(case["messages"][:last]), exclude_invalid_function_calls=False)
-        with mock_tools(Assistant, mocks(case)):
+        before = case["messages"][:last]
+        await agent.update_chat_ctx(context(before), exclude_invalid_function_calls=False)
+        with mock_tools(Assistant, mocks(case, before)):
             result = await session.run(user_input=case["messages"][last]["content"])
         answer = [event.item for event in result.events if event.type == "message" and event.item.role == "assistant"]
         assert answer, "the agent said nothing"

@@ -64,6 +64,9 @@ describe('case', () => {
     writeFileSync(path, `${linesOf([kept, gone, own])}no json\n`)
     await run('remove', gone.id)
     expect(await json('prune', path)).toEqual({ kept: 3, removed: 1 })
+    // A file may have the cases of several projects.
+    const other = await command.json(['case', 'prune', path, '--project', await command.project('other')])
+    expect(other.value).toEqual({ kept: 3, removed: 0 })
     expect(readFileSync(path, 'utf8')).toBe(`${linesOf([kept, own])}no json\n`)
     expect(existsSync(`${path}.part`)).toBe(false)
   })

@@ -157,6 +157,21 @@ describe('an agent', () => {
     ])
   })
 
+  test('gets no result again that stands in the conversation, unless there is no other', async () => {
+    const call = { id: 't1', type: 'function' as const, function: { name: 'get', arguments: '{}' } }
+    const messages = [
+      { role: 'user' as const, content: 'Where is it?' },
+      { role: 'assistant' as const, content: null, tool_calls: [call] },
+      { role: 'tool' as const, content: 'pending', tool_call_id: 't1' },
+      { role: 'user' as const, content: 'And now?' },
+    ]
+    const mocks = ['pending', 'shipped'].map((result) => ({ name: 'get', arguments: {}, result }))
+    answers = ({ messages }) => (messages.at(-1)?.role === 'tool' ? 'Done.' : { calls: [['get', {}]] })
+    const tools = fileOf(JSON.stringify([{ type: 'function', function: { name: 'get' } }]), 'tools.json')
+    await check([aCase('a', { messages, mocks })], ['--times', '1', '--tools', tools])
+    expect(received.at(-1)?.body.messages.at(-1)?.content).toBe('shipped')
+  })
+
   test('that calls a tool without a mock, or without end, is judged by the call', async () => {
     answers = () => ({ calls: [['refund', { order: 17 }]] })
     const without = await check([aCase('a')], ['--times', '1'])

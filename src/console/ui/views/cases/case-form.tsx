@@ -28,7 +28,7 @@ export default function CaseForm({ call, details, turn, onClose }: CaseFormProps
   const { id: project, of } = useProject()
   const [made, setMade] = useState<string | null>(null)
   const { data } = useQuery(read(of.analysis.rubric))
-  const criteria = data?.rubric?.criteria ?? []
+  const criteria = data?.rubric?.criteria.filter(({ question }) => question !== undefined) ?? []
   const form = useApiForm({
     first: {
       expect: details.review?.note?.slice(0, expectCharsMax).toWellFormed() ?? '',
