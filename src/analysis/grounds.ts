@@ -16,6 +16,8 @@ export interface Grounds {
   passages: readonly Passage[]
   /** What its tools answered, as far as it is kept. */
   tools: readonly ToolResult[]
+  /** Whether a search was recorded, even if it found nothing. */
+  hasSearched: boolean
   /** Whether something that was found has been changed or deleted since. */
   hasChanged: boolean
 }
@@ -25,7 +27,7 @@ export interface ToolResult {
   text: string
 }
 
-export const noGrounds: Grounds = { passages: [], tools: [], hasChanged: false }
+export const noGrounds: Grounds = { passages: [], tools: [], hasSearched: false, hasChanged: false }
 
 /** A search that an agent made during a call. */
 export interface SearchOfCall {
@@ -59,7 +61,7 @@ export function groundsOf(searches: readonly SearchOfCall[], tools: readonly Too
         isChanged: isChanged && known?.isChanged !== false,
       })
     }
-  return { passages: [...passages.values()], tools, hasChanged }
+  return { passages: [...passages.values()], tools, hasSearched: searches.length > 0, hasChanged }
 }
 
 /** Whether a rubric asks if what the agent says is grounded. */

@@ -41,9 +41,10 @@ export type Judgement = { tokens: Tokens; requests: number } & (
  */
 export async function judge(options: JudgeOptions): Promise<Judgement> {
   const { rubric, grounds = noGrounds } = options
-  const { passages, tools, hasChanged } = grounds
+  const { passages, tools, hasSearched, hasChanged } = grounds
   if (!asksForGrounds(rubric)) return await ask({ ...options, grounds: noGrounds })
-  const isBare = passages.length === 0 && tools.length === 0
+  // A search that found nothing is asked about, too: then nothing supports what the agent stated.
+  const isBare = passages.length === 0 && tools.length === 0 && (hasChanged || !hasSearched)
   if (!isBare && fits({ ...options, grounds })) return await ask({ ...options, grounds })
   const rationale = isBare ? (hasChanged ? knowledgeChanged : 'no search was recorded') : tooLong
   const criteria = rubric.criteria.filter(({ kind }) => kind !== 'grounded')

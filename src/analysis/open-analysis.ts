@@ -25,16 +25,16 @@ interface Beside {
   calls: Calls
   ingest: Ingest
   webhooks: Webhooks
-  questionsOfCall: SearchesOfCall
+  searchesOfCall: SearchesOfCall
 }
 
 /** What asks a model about calls. */
-export function openAnalysis(core: Core, { model, calls, ingest, webhooks, questionsOfCall }: Beside) {
+export function openAnalysis(core: Core, { model, calls, ingest, webhooks, searchesOfCall }: Beside) {
   const rubrics = new Rubrics(core)
   const budget = new Budget(core, { model })
   const queue = new AnalysisQueue(core)
   const { ask: askModel = null, charsMax = 0 } = model ?? {}
-  const judge = new CallJudge(core, { rubrics, calls, searchesOfCall: questionsOfCall, askModel, charsMax })
+  const judge = new CallJudge(core, { rubrics, calls, searchesOfCall, askModel, charsMax })
   const analyzer =
     model &&
     new Analyzer(core, {

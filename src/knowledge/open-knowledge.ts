@@ -21,6 +21,7 @@ import { QuestionMarks } from './questions/question-marks.ts'
 import { Questions } from './questions/questions.ts'
 import { questionsOfCall } from './questions/questions-of-call.ts'
 import { RecordedSearch } from './questions/recorded-search.ts'
+import { mergedChunksMax } from './search/merge-passages.ts'
 import { Search } from './search/search.ts'
 
 /** The vectors of all projects, in their worker. */
@@ -85,6 +86,9 @@ export function openKnowledge(core: Core, { embedder, textThreads, index, erasur
     questionMarks: new QuestionMarks(core),
     questionsOfCall: (projectId: number, callId: string) =>
       questionsOfCall({ store, settingsOf, now }, projectId, callId),
+    /** The same, with all that the searches can have answered. */
+    searchesOfCall: (projectId: number, callId: string) =>
+      questionsOfCall({ store, settingsOf, now }, projectId, callId, mergedChunksMax),
     golden,
     goldenRuns,
     questionChecks: new QuestionChecks(core, { search, groups, golden, goldenRuns }),

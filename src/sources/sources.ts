@@ -105,8 +105,8 @@ export class Sources {
       throw invalidRequest([{ field: 'platform', message: `must be one of ${platformNames.join(', ')}` }])
     const { label, secretFrom, secretOption = '' } = setUpOf(platform)
     const { [secretOption]: ofOption, ...given } = input.options ?? {}
-    const { poll = 'off', ...others } = given
-    const options = poll === 'off' ? others : given
+    const { poll = 'off', tags = 'none', ...others } = given
+    const options = { ...others, ...(poll !== 'off' && { poll }), ...(tags !== 'none' && { tags }) }
     const ownSecret = input.secret ?? ofOption
     const name = input.name ?? label
     refuseFields({
@@ -202,7 +202,11 @@ export class Sources {
     const { name = record.name, options: given = {} } = change
     refuseFields({ name: nameProblem(name), ...optionProblems(platform, given) })
     const { write, audit, erasure, now } = this.#parts
-    const options = given.poll === 'off' ? { ...given, poll: null } : given
+    const options = {
+      ...given,
+      ...(given.poll === 'off' && { poll: null }),
+      ...(given.tags === 'none' && { tags: null }),
+    }
     const first = JSON.stringify(firstPoll(now()))
     const polling = options.poll
       ? { poll: sql`coalesce(${sources.poll}, ${first})`, pollDueAt: now() }

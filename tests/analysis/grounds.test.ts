@@ -22,7 +22,7 @@ const passage = {
   isChanged: false,
 }
 const tool = { name: 'get_order', text: '{"state":"on its way"}' }
-const grounds: Grounds = { passages: [passage], tools: [tool], hasChanged: false }
+const grounds: Grounds = { passages: [passage], tools: [tool], hasSearched: true, hasChanged: false }
 const claim = { turns: [1], quote: 'we refund within 30 days' }
 const support = { itemId: 'refunds', name: 'Refunds', quote: 'any order within 30 days' }
 
@@ -85,7 +85,11 @@ test('what searches found is there once, and changed if it was after each of the
   expect(groundsOf([late], [])).toMatchObject({ passages: [{ ...one, isChanged: false }], hasChanged: false })
   expect(groundsOf([early, late], [])).toMatchObject({ passages: [{ isChanged: false }], hasChanged: true })
   for (const gone of [{ item: null }, { text: null }])
-    expect(groundsOf([found('2026-03-03', gone)], [])).toEqual({ ...noGrounds, hasChanged: true })
+    expect(groundsOf([found('2026-03-03', gone)], [])).toEqual({
+      ...noGrounds,
+      hasSearched: true,
+      hasChanged: true,
+    })
 })
 
 const chat = await startFakeChat({ server: 'vllm', model: 'judge-1' })
@@ -110,13 +114,13 @@ async function groundedProject(): Promise<TestProject> {
   return project
 }
 
-async function ask(project: TestProject, call: string): Promise<void> {
+async function ask(project: TestProject, call: string, tags: string[] = []): Promise<void> {
   const answer = await project.fetch('/v1/knowledge/search', {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-call-id': call },
-    body: JSON.stringify({ query: 'refund of an order' }),
+    body: JSON.stringify({ query: 'refund of an order', tags }),
   })
-  expect((await answer.json()).data).toHaveLength(1)
+  expect((await answer.json()).data).toHaveLength(tags.length === 0 ? 1 : 0)
   const { questionsOfCall } = service.services
   await until(async () => (await questionsOfCall(project.projectId, call)).data.length > 0)
 }
@@ -187,6 +191,19 @@ describe('a criterion of the kind grounded', () => {
     await again('Thank you.')
     await until(async () => (await of()).criteria[0]?.rationale === 'knowledge changed')
     expect((await of()).criteria[0]?.result).toBe('unknown')
+  })
+
+  test('fails where a search found nothing, and sees all chunks of a passage', async () => {
+    const project = await groundedProject()
+    await ask(project, 'empty', ['nobody'])
+    says({ result: 'fail' })
+    expect((await analysed(project, 'empty')).criteria[0]).toMatchObject({ result: 'fail', ...claim })
+    const long = (word: string) => `${'A refund of an order is paid back in time. '.repeat(24)}${word}.`
+    const text = `# Refunds\n\n${long('Twenty')}\n\n${long('Forty one months')}`
+    await project.send('PUT', '/v1/knowledge/refunds', { name: 'Refunds', text })
+    await ask(project, 'long')
+    says({ result: 'pass', support: 'Forty one months' })
+    expect((await analysed(project, 'long')).criteria[0]).toMatchObject({ result: 'pass' })
   })
 
   test('is unknown without asking where nothing was recorded, or too much; the others are judged', async () => {

@@ -127,6 +127,28 @@ describe('golden questions', () => {
     expect((await history(project)).questions).toMatchObject([{ query: `Where do I find ${reworded}?` }])
     await expectErased(said)
     if (!ofFilesOnly) expect(await tracesOf(reworded)).not.toEqual([])
+    // Words that were said within tags are a call's words as well.
+    await project.send('PUT', '/ingest/calls/tagged', {})
+    const key = { name: 'hr', kind: 'live' as const, scope: 'search' as const, tags: ['hr'] }
+    const made = await service.services.keys.create(project.projectId, {
+      ...key,
+      allowedIps: [],
+      expiresAt: null,
+    })
+    await fetch(`${service.url}/v1/knowledge/search`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${made.key}`,
+        'content-type': 'application/json',
+        'x-call-id': 'tagged',
+      },
+      body: JSON.stringify({ query: 'where is the turquoise order' }),
+    })
+    const turquoise = { query: 'Where is the turquoise order?', itemId: 'refunds' }
+    expect((await keep(project, turquoise)).status).toBe(409)
+    await kept(project, { ...turquoise, keepsWordsOfCall: true })
+    await project.fetch('/v1/calls/tagged', { method: 'DELETE' })
+    expect((await history(project)).questions).toMatchObject([{ query: `Where do I find ${reworded}?` }])
     // Its words are not kept once they are erased.
     expect((await keep(project, { ...wrongCall, callId: 'mine' })).status).toBe(404)
   })

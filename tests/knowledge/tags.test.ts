@@ -347,6 +347,20 @@ describe('a key', () => {
     await expect(keyChanges.edit(project.projectId, key.id, { tags: [''] })).rejects.toThrow('tags: ')
   })
 
+  test('cannot tell whether a word is in an item beyond its tags', async () => {
+    const own = await service.mintProject()
+    const ofHr = { text: 'How can the staff ask for leave? Staff can ask by mail.', tags: ['hr'] }
+    const ofBilling = { name: 'Secret', text: 'The zebracorn is paid.', tags: ['billing'] }
+    await addItems(own, [{ name: 'Leave', ...ofHr }, { name: 'Mail', ...ofHr }, ofBilling])
+    const hr = await keyFor(['hr'], own)
+    const answers = ['zebracorn', 'zebranope'].map((word) =>
+      search({ query: `how can the ${word}`, mode: 'keyword' }, hr),
+    )
+    const [there, nowhere] = await Promise.all(answers)
+    expect(there?.data.map(({ name }) => name)).toEqual(nowhere?.data.map(({ name }) => name) ?? [])
+    expect(there?.data.length).toBeGreaterThan(0)
+  })
+
   test('finds no passage of another, whatever is asked', async () => {
     const shared = await service.mintProject()
     const topics = ['refunds', 'holidays', 'parking', 'invoices', 'warranty']

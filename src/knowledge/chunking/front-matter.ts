@@ -45,7 +45,7 @@ const shownCharsMax = 60
 /** The tags that front matter names, as tags are written; undefined if it names none. `warnings` tell what was left out. */
 export function frontMatterTags(text: string): { tags?: string[]; warnings: string[] } {
   const list = frontMatterList(text, 'tags')
-  if (!list) return { warnings: [] }
+  if (!list || (typeof list === 'string' && /^(?:~|null)$/i.test(list))) return { warnings: [] }
   const values = typeof list === 'string' ? list.split(',') : list
   const all = values.map((value) => value.trim().toLowerCase().replace(/\s+/g, '-')).filter(Boolean)
   const [tags, others] = [toTags(all.filter(isTag)), all.filter((tag) => !isTag(tag))]
@@ -85,7 +85,7 @@ function frontMatterList(text: string, key: 'tags' | 'questions'): string[] | st
   const found = new RegExp(`^${key}[ \\t]*[:=][ \\t]*`, 'm').exec(frontMatter)
   if (!found) return null
   const rest = frontMatter.slice(found.index + found[0].length)
-  if (rest.startsWith('[')) return inBrackets(rest.slice(1))
+  if (/^\s*\[/.test(rest)) return inBrackets(rest.slice(rest.indexOf('[') + 1))
   const lines = rest.split(/\r\n|\r|\n/)
   if (!/^(?:#.*)?$/.test(lines.shift() ?? '')) return frontMatterValue(text, key)
   return inLines(lines)
@@ -94,7 +94,8 @@ function frontMatterList(text: string, key: 'tags' | 'questions'): string[] | st
 /** The values up to the bracket that closes them, in YAML or TOML. */
 function inBrackets(text: string): string[] {
   const values: string[] = []
-  const part = /[\s,]*(?:(#[^\r\n]*)|("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s,\]"'#][^,\]\r\n]*)|(\])|.)/gy
+  const part =
+    /[\s,]*(?:(#[^\r\n]*)|("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s,\]"'#](?:[^,\]\r\n#]|(?<=\S)#)*)|(\])|.)/gy
   for (const [, , value, end] of text.matchAll(part)) {
     if (end || values.length >= valuesMax) break
     if (value) values.push(unquoted(value) ?? value.trim())
@@ -106,13 +107,17 @@ function inBrackets(text: string): string[] {
 function inLines(lines: readonly string[]): string[] | null {
   const values: string[] = []
   for (const line of lines) {
-    const [, value] = /^[ \t]*-[ \t]+(.*)$/.exec(line) ?? []
+    const [, value] = /^[ \t]*-(?:[ \t]+(.*))?$/.exec(line)?.map((part = '') => part) ?? []
     const more = /^[ \t]+([^\s#].*)$/.exec(line)?.[1]
     if (value !== undefined && values.length < valuesMax) values.push(value)
     else if (more && values.length > 0) values.push(`${values.pop()} ${more}`)
     else if (!/^[ \t]*(?:#.*)?$/.test(line)) break
   }
-  return values.length > 0 ? values.map((value) => unquoted(value) ?? withoutComment(value)) : null
+  // A value may be a block, whose lines follow.
+  const texts = values.map(
+    (value) => unquoted(value) ?? withoutComment(value).replace(/^[|>][-+]?(?:\s|$)/, ''),
+  )
+  return values.length > 0 ? texts.filter((text) => text !== '') : null
 }
 
 function withoutComment(value: string): string {

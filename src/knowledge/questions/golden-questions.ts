@@ -10,7 +10,7 @@ import { cutToChars } from '../../text/cut.ts'
 import { allOf, type TagFilter } from '../../text/tags.ts'
 import { TimeSlices } from '../../threads/time-slices.ts'
 import type { Questions } from './questions.ts'
-import { wordingOf } from './wording.ts'
+import { hasWordsOf, wordingOf } from './wording.ts'
 
 /** All are asked after every change of knowledge. */
 const goldenMax = 200
@@ -236,7 +236,7 @@ interface Entry extends NewGolden {
 }
 
 const askedInCall = ({ projectId, wording }: Entry) => sql`
-  from ${questions} where project_id = ${projectId} and wording = ${wording} and call_id is not null`
+  from ${questions} where project_id = ${projectId} and ${hasWordsOf(wording)} and call_id is not null`
 
 /** SQL: the call whose words these are: that in which the person saw them, or the last one. */
 function callOf(entry: Entry): SQL {

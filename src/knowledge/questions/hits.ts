@@ -45,16 +45,23 @@ interface PassageRow extends Omit<FoundPassage, 'item' | 'changedAt'> {
   changedAt: number | null
 }
 
-/** The passages of several questions: for each of the stored hits given, those that people are shown. */
+/**
+ * The passages of several questions: for each of the stored hits given, those that people are shown.
+ * @param chunksMax how many chunks under one heading are read from there, 1,200 characters each: a search may have
+ * answered with more than one
+ */
 export async function readPassagesOf(
   read: ReadDatabase,
   projectId: number,
   hits: readonly string[],
+  chunksMax = 1,
 ): Promise<FoundPassage[][]> {
   const rows = await read.all<PassageRow>(sql`
     select asked.key as place, hit.key + 1 as rank, hit.value ->> 1 as position, items.id as itemId,
       items.name as itemName, items.updated_at as changedAt, chunk.heading as heading,
-      substr(chunk.text, 1, ${passageCharsMax}) as text
+      (select group_concat(substr(part.text, 1, ${passageCharsMax}), char(10) order by part.position) from ${chunks} as part
+        where part.item_seq = chunk.item_seq and part.heading is chunk.heading
+          and part.position >= chunk.position and part.position < chunk.position + ${chunksMax}) as text
     from json_each(${JSON.stringify(hits)}) as asked
     join json_each(asked.value) as hit on hit.key < ${hitsShown}
     left join ${knowledgeItems} as items on items.seq = hit.value ->> 0 and items.project_id = ${projectId}

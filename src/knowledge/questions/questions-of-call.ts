@@ -43,11 +43,12 @@ interface Options {
   now: () => number
 }
 
-/** The first hundred questions asked during a call, in their order; none unless the project keeps questions. */
+/** The first hundred questions asked during a call, in their order; none unless the project keeps questions. @param chunksMax see readPassagesOf */
 export async function questionsOfCall(
   { store, settingsOf, now }: Options,
   projectId: number,
   callId: string,
+  chunksMax?: number,
 ): Promise<QuestionsOfCall> {
   const { keepQuestionsDays, gapCoverage } = await settingsOf(projectId)
   if (keepQuestionsDays === null) return { data: [], gapCoverage }
@@ -67,6 +68,7 @@ export async function questionsOfCall(
     read,
     projectId,
     rows.map(({ hits }) => hits),
+    chunksMax,
   )
   const data = rows.map(({ hits: _, tags, reads, at, isGolden, ...row }, place) => ({
     ...row,

@@ -1,9 +1,12 @@
+import { type SQL, sql } from 'drizzle-orm'
 import type { RecordHash } from '../../db/record-hash.ts'
 import type { TagFilter } from '../../text/tags.ts'
 import { readTerms } from '../search/query.ts'
 
 /** As long as no two of a project's 100,000 questions are likely to share one. */
 const wordingChars = 24
+/** So many of the first tell which words they are, within whatever tags. */
+const wordsChars = 12
 
 /**
  * The keyed hash that questions share which are asked within the same tags, and are equal but for case, white space, and
@@ -15,8 +18,16 @@ export function wordingOf(
   { query, tags }: { query: string; tags: TagFilter },
 ): string {
   const plain = plainOf(query)
-  const text = tags.length > 0 ? JSON.stringify([plain, tags]) : plain
-  return recordHash(projectId, 'wording', text).slice(0, wordingChars)
+  const hashOf = (text: string) => recordHash(projectId, 'wording', text)
+  if (tags.length === 0) return hashOf(plain).slice(0, wordingChars)
+  const ofTags = hashOf(JSON.stringify([plain, tags])).slice(wordsChars, wordingChars)
+  return hashOf(plain).slice(0, wordsChars) + ofTags
+}
+
+/** SQL: whether the wording in the column has these words, within whatever tags. */
+export function hasWordsOf(wording: string): SQL {
+  const words = wording.slice(0, wordsChars)
+  return sql`(wording >= ${words} and wording < ${`${words}~`})`
 }
 
 /** Whether two texts are one wording, as above. */

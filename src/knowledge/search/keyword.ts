@@ -156,7 +156,9 @@ export class KeywordSearch {
       chunksBeginningWith: (term: Term, words: number) =>
         strengths.get(term)?.firsts.filter((first) => first < words).length,
     }
-    const lookedUp = choosing.filter((term) => strengths.has(term))
+    // Whether the others choose is decided by what the filter has, not by what is beyond it.
+    const chosen = choosing.some((term) => counts.chunksWith(term) > 0) ? choosing : terms
+    const lookedUp = chosen.filter((term) => strengths.has(term))
     const rare = rarestOf(byRarity(lookedUp, counts), counts, effort)
     const matches = new Set(
       bestOf(
@@ -166,7 +168,7 @@ export class KeywordSearch {
     )
     if (matches.size > 0 && !effort.supplements) return { matches: [...matches], counts }
     const filledMax = Math.max(effort.filledPassagesMax, atLeast)
-    const common = byRarity(choosing, counts).filter((term) => !rare.includes(term))
+    const common = byRarity(chosen, counts).filter((term) => !rare.includes(term))
     const commonMatches = common.map((term) => matchOf(projectId, term))
     for (const match of fillingMatches(commonMatches, matches.size > 0 && !labels)) {
       if (matches.size >= limit) break

@@ -2,7 +2,7 @@ import { foldText } from '../../text/words.ts'
 import type { Passage } from './passages.ts'
 
 /** Consecutive chunks that become one passage. */
-const mergedChunksMax = 3
+export const mergedChunksMax = 3
 /** Texts that share at least this part of their word triples say the same. */
 const likenessMin = 0.9
 const shingleWords = 3

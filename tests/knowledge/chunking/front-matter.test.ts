@@ -12,6 +12,12 @@ test.each<[string, string[] | undefined]>([
   ['+++\ntags = [\n  "x",\n  "y, z",\n]\n+++\n\nText.', ['x']],
   [yaml('tags: []'), []],
   [yaml('tags:'), undefined],
+  [yaml('tags: ~'), undefined],
+  [yaml('tags: null'), undefined],
+  [yaml('tags:\n  - a\n  -\n  - b'), ['a', 'b']],
+  [yaml('tags:\n- a\n-\n- b'), ['a', 'b']],
+  [yaml('tags:\n  [a,\n   b]'), ['a', 'b']],
+  [yaml('tags: [Billing, eu # note, said\n , x#1]'), ['billing', 'eu']],
   [yaml('title: T'), undefined],
   ['tags: [a]\n\nText.', undefined],
 ])('%j has the tags %j', (text, tags) => {
