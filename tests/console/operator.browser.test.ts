@@ -51,7 +51,6 @@ describe('the operator’s page, in a browser', () => {
     await open(`/p/${project.id}/knowledge`)
     await page.getByRole('heading', { name: 'Knowledge', exact: true }).waitFor()
     await service.services.console.twoFactorRule.change(true)
-    await page.getByRole('link', { name: 'Playground' }).click()
     await page.getByRole('link', { name: 'Overview' }).click()
     await page.getByRole('heading', { name: 'Set up two-factor sign-in' }).waitFor()
     expect(await findings(page)).toEqual([])
