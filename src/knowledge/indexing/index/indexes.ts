@@ -4,6 +4,7 @@ import type { ReadLocation } from '../../../db/location.ts'
 import type { Reader } from '../../../db/reader.ts'
 import { Background } from '../../../threads/background.ts'
 import type { Hnswlib, LoadedAddon } from './addon.ts'
+import { ComparedVectors } from './compared-vectors.ts'
 import { IndexFiles } from './files.ts'
 import { type IndexLog, type IndexState, ProjectIndex, type VectorSearch } from './project-index.ts'
 import { type VectorHit, VectorRows } from './rows.ts'
@@ -19,7 +20,7 @@ const limitsDefault = {
   /** After this long without a use, an index is freed. */
   idleMs: 600_000,
   memoryBytesMax: totalmem() * memoryShareMax,
-  /** Of so many labels, each is compared, which takes up to 20 ms; beyond, the graph is searched for them. */
+  /** Of so many labels, each is compared, which takes up to 5 ms once they are read; beyond, the graph is searched for them. */
   comparedLabelsMax: 5_000,
   now: () => performance.now(),
 }
@@ -47,6 +48,8 @@ type IndexesOptions = IndexWorkerData & Partial<typeof limitsDefault>
 export class Indexes {
   readonly #reader: Reader
   readonly #rows: VectorRows
+  /** Null where the rows are on another machine, which compares them there. */
+  readonly #compared: ComparedVectors | null
   readonly #files: IndexFiles
   readonly #addon: LoadedAddon
   readonly #log: IndexLog
@@ -60,7 +63,7 @@ export class Indexes {
   #isClosed = false
 
   constructor(reader: Reader, addon: LoadedAddon, options: IndexesOptions, log: IndexLog) {
-    const { space, folder, savesFiles } = options
+    const { readsAt, space, folder, savesFiles } = options
     this.#limits = { ...limitsDefault, ...options }
     this.#freeing = new Background({
       work: async () => this.freeUnused(),
@@ -72,6 +75,7 @@ export class Indexes {
     this.#addon = addon
     this.#log = log
     this.#rows = new VectorRows(reader.db, space)
+    this.#compared = readsAt.kind === 'file' ? new ComparedVectors(this.#rows) : null
     this.#files = new IndexFiles(folder)
     this.#savesFiles = savesFiles
     if (savesFiles) this.#files.prepare()
@@ -89,6 +93,7 @@ export class Indexes {
    * already. Resolves once the bytes of vectors whose rows are deleted are erased from the file.
    */
   async follow(projectId: number, version: number): Promise<void> {
+    this.#compared?.forget(projectId)
     if (!this.#projects.has(projectId)) {
       if (!this.#savesFiles || (await this.#files.version(projectId)) >= version) return
     }
@@ -109,6 +114,7 @@ export class Indexes {
    * @param version the project's knowledge version after that commit, if known
    */
   async remove(projectId: number, labels: readonly number[], version?: number): Promise<void> {
+    this.#compared?.forget(projectId)
     this.#projects.get(projectId)?.remove(labels, version)
   }
 
@@ -125,8 +131,9 @@ export class Indexes {
       ? labels.length <= this.#limits.comparedLabelsMax
       : !(await this.#needsGraph(projectId))
     const project = isCompared ? null : this.#open(projectId)
-    return project
-      ? project.search(query, count, options)
+    if (project) return project.search(query, count, options)
+    return labels && this.#compared
+      ? this.#compared.nearest(projectId, query, count, labels)
       : this.#rows.nearest(projectId, query, count, labels)
   }
 
@@ -157,6 +164,7 @@ export class Indexes {
 
   /** Call it once the project is deleted. Removes its index from memory and disk. */
   async drop(projectId: number): Promise<void> {
+    this.#compared?.forget(projectId)
     const project = this.#projects.get(projectId)
     this.#projects.delete(projectId)
     if (project) await project.drop()

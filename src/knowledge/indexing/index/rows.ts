@@ -1,4 +1,4 @@
-import { and, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../../db/reader.ts'
 import { chunks, meta, projects } from '../../../db/schema.ts'
 
@@ -51,6 +51,11 @@ export class VectorRows {
       select knowledge_version as version, (select count(*) from ${chunks} where ${this.#areOf(projectId)}) as vectors
       from ${projects} where id = ${projectId}`)
     return summary ?? null
+  }
+
+  /** The project's knowledge version, which every change of its vectors increases. */
+  async version(projectId: number): Promise<number> {
+    return (await this.#queries.version.get({ projectId }))?.version ?? 0
   }
 
   async hasMoreThan(projectId: number, vectors: number): Promise<boolean> {
@@ -120,6 +125,11 @@ function prepare(db: ReadDatabase) {
       .where(ofSpace)
       .limit(1)
       .offset(sql.placeholder('vectors'))
+      .prepare(),
+    version: db
+      .select({ version: projects.knowledgeVersion })
+      .from(projects)
+      .where(eq(projects.id, projectId))
       .prepare(),
     vectors: db
       .select({ label: chunks.label, embedding: chunks.embedding })

@@ -191,6 +191,23 @@ test('of many labels, the graph finds the nearest, unless they are so far that c
   await indexes.close()
 })
 
+test('labels that were compared before are found as they are now: some deleted, some new, none of another project', async () => {
+  const [project, other] = [await knowledge.addProject(), await knowledge.addProject()]
+  await other.insertRandom(5)
+  const labels = await project.insertRandom(60)
+  const next = Math.max(...labels) + 1
+  const { indexes } = open()
+  const among = [next, ...other.labels, ...labels]
+  const found = async () => labelsOf(await indexes.search(project.id, query, 10, { labels: among }))
+  for (let time = 0; time < 2; time++) expect(await found()).toEqual(project.nearest(query, 10))
+  // What another process commits, it does not tell.
+  await project.delete(project.nearest(query, 1))
+  expect(await found()).toEqual(project.nearest(query, 10))
+  expect(await project.insert([query])).toEqual([next])
+  expect(await found()).toEqual([next, ...project.nearest(query, 9, labels)])
+  await indexes.close()
+})
+
 /** Indexes on this thread, with the test's clock. `loads` counts the files that hnswlib has read. */
 function open(options: Partial<ConstructorParameters<typeof Indexes>[2]> = {}) {
   let [loads, searches] = [0, 0]
