@@ -97,6 +97,8 @@ describe('the frame of all pages, in a browser', () => {
     await page.keyboard.press('ArrowDown')
     callsMayCome.resolve()
     await option(/A parcel was lost/).waitFor()
+    // The browser tells of a pointer at rest, too, when what is under it has moved.
+    await option(/A parcel was lost/).dispatchEvent('mousemove')
     expect(await option('Parcels in winter').getAttribute('aria-selected')).toBe('true')
     await option('Lost parcels').click()
     await page.waitForURL(/calls\?evaluation=fail/)
@@ -246,9 +248,15 @@ describe('the frame of all pages, in a browser', () => {
     await open(`/p/${project.id}/new-item`)
     await page.getByLabel('Name').fill('Opening hours')
     await guest.send('DELETE', '/sessions')
-    // The preview asks for the chunks of what is typed.
+    // The preview asks for the chunks of what is typed: once all is typed, since what is pressed in the text takes the focus.
+    const typed = Promise.withResolvers<void>()
+    await page.route('**/preview', async (route) => {
+      await typed.promise
+      await route.continue()
+    })
     await page.getByLabel('Text').fill('# Hours\n\nFrom nine to five.')
     await page.getByLabel('Text').press('Control+Enter')
+    typed.resolve()
     const dialog = page.getByRole('dialog', { name: 'Sign in again' })
     await dialog.getByLabel('Password', { exact: true }).and(page.locator(':focus')).fill(guest.password)
     expect(await dialog.getByLabel('Email address').inputValue()).toBe(guest.email)

@@ -18,7 +18,7 @@ import {
   IconUserCircle,
 } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useId, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { to } from '../components/to.ts'
 import { useOwnsConsole, useProject, useProjects } from '../session.ts'
@@ -120,7 +120,7 @@ export default function Commands({ query, onQuery, onClose }: CommandsProps) {
                 tabIndex={-1}
                 aria-selected={command === current}
                 className={classes.option}
-                onMouseMove={() => setChosen(command.id)}
+                onMouseMove={(event) => isMoved(event) && setChosen(command.id)}
                 onClick={() => run(command)}
               >
                 {command.icon}
@@ -136,6 +136,11 @@ export default function Commands({ query, onQuery, onClose }: CommandsProps) {
       {shown.length === 0 && <p className={classes.none}>No results</p>}
     </>
   )
+}
+
+/** Browsers also tell of a pointer at rest, when what is under it has moved. */
+function isMoved({ movementX, movementY }: MouseEvent): boolean {
+  return movementX !== 0 || movementY !== 0
 }
 
 /** A command of the palette itself, which is found by its label and other words. */
