@@ -15,6 +15,12 @@ import { readReport, skipsIn } from './test-report.ts'
 // `bun run test tests/http` or `bun run test:fast --bail`. `bun run test --update-timings` writes the duration of each
 // file to tests/timings.json.
 
+interface Place {
+  isShown: boolean
+  /** For what the tests make. */
+  folder: string
+}
+
 interface Run {
   status: number
   output: string
@@ -25,6 +31,7 @@ const selections = {
   '--core': (path: string) => halfOf(path) === 'core',
   '--platform': (path: string) => halfOf(path) === 'platform',
 }
+const memory = '/dev/shm'
 /** The core's tests have had 1.4 GB in use: libSQL closes files long after they are deleted. */
 const memoryBytesMin = 4_000_000_000
 const repeatsMax = 1_000
@@ -37,32 +44,35 @@ const crashLine = /^(?:panic.*|\s*https:\/\/bun\.report\/.*|error: a test worker
 const given = process.argv.slice(2)
 const area = takeValue('--area')
 const repeats = takeValue('--repeat')
-const isCore = given.includes('--core')
 const chosen = Object.entries(selections).flatMap(([flag, isIn]) => (take(flag) ? [isIn] : []))
 const inArea = area === null ? null : testFilesOfArea(area)
 if (area !== null && inArea === null) fail(`There is no src/${area} and no src/${area}.ts.`)
 if (repeats !== null && !(/^\d+$/.test(repeats) && Number(repeats) >= 1 && Number(repeats) <= repeatsMax))
   fail(`--repeat takes a number from 1 to ${repeatsMax}.`)
 const hasBrowser = findBrowser() !== null
-const ignored = everyTestFile()
-  .filter(
-    (path) =>
-      !(chosen.every((isIn) => isIn(path)) && (inArea?.includes(path) ?? true)) ||
-      (path.endsWith('.browser.test.ts') && !hasBrowser),
-  )
-  .map((path) => `--path-ignore-patterns=${path}`)
+const files = everyTestFile()
+const named = given.filter(
+  (argument, at) =>
+    !/^(-t|--test-name-pattern)$/.test(given[at - 1] ?? '') && files.some((path) => path.includes(argument)),
+)
+const chosenFiles = files.filter(
+  (path) =>
+    chosen.every((isIn) => isIn(path)) &&
+    (inArea?.includes(path) ?? true) &&
+    (named.length === 0 || named.some((argument) => path.includes(argument))) &&
+    (hasBrowser || !path.endsWith('.browser.test.ts')),
+)
+/** Tests of kills, faults and processes, which have a process and a disk to themselves. */
+const alone = chosenFiles.filter((path) => halfOf(path) === 'platform' && !path.endsWith('.browser.test.ts'))
+const together = chosenFiles.filter((path) => !alone.includes(path))
+if (chosenFiles.length === 0) fail('There is no such test file.')
 
 // Programs that tests kill, such as browsers, cannot clean up after themselves.
-// What does not test durability keeps its data in memory where there is room: nothing waits for a disk.
-const memory = '/dev/shm'
-const memoryFreeBytes = existsSync(memory) ? statfsSync(memory).bavail * statfsSync(memory).bsize : 0
-const temporary = mkdtempSync(
-  join(isCore && memoryFreeBytes > memoryBytesMin ? memory : tmpdir(), 'callbook-'),
-)
+const folders: string[] = []
 const children = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
-  rmSync(temporary, { recursive: true, force: true })
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
 process.exit(repeats === null ? await runOnce() : await runOften(Number(repeats)))
@@ -100,14 +110,46 @@ async function runOften(times: number): Promise<number> {
   return failures.size === 0 ? 0 : 1
 }
 
-/** Runs the chosen tests. What Bun could not finish, since a process of its runner crashed, is run once more. */
+/** Runs the chosen tests, those that need something to themselves first. */
 async function runTests({ isShown }: { isShown: boolean }): Promise<Run> {
-  const first = await runBun([...ignored, ...given], isShown)
+  const groups = [
+    { paths: alone, options: ['--isolate'], folder: folderIn(tmpdir()) },
+    // They share what they import, and what was compiled of it: a quarter less processor time. Nothing waits for a disk.
+    { paths: together, options: ['--no-isolate'], folder: folderIn(hasMemory() ? memory : tmpdir()) },
+  ]
+  const runs: Run[] = []
+  for (const { paths, options, folder } of groups) {
+    if (paths.length === 0) continue
+    const left = files.filter((path) => !paths.includes(path))
+    const ignored = left.map((path) => `--path-ignore-patterns=${path}`)
+    runs.push(await runFinished([...options, ...ignored, ...given], { isShown, folder }))
+  }
+  return {
+    status: Math.max(...runs.map(({ status }) => status)),
+    output: runs.map(({ output }) => output).join('\n'),
+  }
+}
+
+function folderIn(parent: string): string {
+  const folder = mkdtempSync(join(parent, 'callbook-'))
+  folders.push(folder)
+  return folder
+}
+
+function hasMemory(): boolean {
+  if (!existsSync(memory)) return false
+  const { bavail, bsize } = statfsSync(memory)
+  return bavail * bsize > memoryBytesMin
+}
+
+/** What Bun could not finish, since a process of its runner crashed, is run once more. */
+async function runFinished(args: readonly string[], place: Place): Promise<Run> {
+  const first = await runBun(args, place)
   const unfinished = [...first.output.matchAll(stopped)].map(([, path = '']) => path)
   if (unfinished.length === 0) return first
   // When a process of its runner crashes, Bun ends the others and begins no other file. The services that tests end by a
   // signal are processes of their own.
-  const again = await runBun(unfinished, isShown)
+  const again = await runBun(unfinished, place)
   const crash = first.output.match(crashLine) ?? []
   console.error(
     `\n${crash.join('\n')}\nSo the ${unfinished.length} test files that were not finished were run again.`,
@@ -116,12 +158,10 @@ async function runTests({ isShown }: { isShown: boolean }): Promise<Run> {
   return { status: hasFailed ? 1 : again.status, output: `${first.output}\n${again.output}` }
 }
 
-async function runBun(args: readonly string[], isShown: boolean): Promise<Run> {
+async function runBun(args: readonly string[], { isShown, folder }: Place): Promise<Run> {
   const options = [
     // A test waits for timers and other processes more than half of its time: two files for each core keep it busy.
     `--parallel=${availableParallelism() * 2}`,
-    // Files share what they import, and what was compiled of it: a quarter less processor time.
-    '--no-isolate',
     '--timeout=120000',
     // The slowest files start first, so that no core is idle at the end.
     '--timings=tests/timings.json',
@@ -130,7 +170,7 @@ async function runBun(args: readonly string[], isShown: boolean): Promise<Run> {
   const child = spawn(process.execPath, ['test', ...options, ...args], {
     cwd: repository,
     stdio: ['inherit', 'pipe', 'pipe'],
-    env: { ...process.env, TMPDIR: temporary, ...color },
+    env: { ...process.env, TMPDIR: folder, ...color },
   })
   let output = ''
   for (const [from, to] of [

@@ -30,8 +30,11 @@ const noisiest = 'pink5'
 const encodings = {
   wav: { contentType: 'audio/wav', command: null },
   mulaw: { contentType: 'audio/wav', command: null },
-  mp3: { contentType: 'audio/mpeg', command: ['lame', '--quiet', '-b', '48', '-', '-'] },
-  opus: { contentType: 'audio/ogg', command: ['opusenc', '--quiet', '--bitrate', '28', '-', '-'] },
+  mp3: { contentType: 'audio/mpeg', command: ['lame', '--quiet', '-q', '7', '-b', '48', '-', '-'] },
+  opus: {
+    contentType: 'audio/ogg',
+    command: ['opusenc', '--quiet', '--comp', '3', '--bitrate', '28', '-', '-'],
+  },
 } as const
 type Encoding = keyof typeof encodings
 

@@ -112,7 +112,10 @@ async function enter(
     password: `password ${mark}`,
   }
   const answer = await browserOf(service, null).send('POST', path, bodyOf(person))
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+  if (!answer.ok) {
+    const errors = service.logs.filter(({ level }) => Number(level) >= 50)
+    throw new Error(`${path}: ${answer.status} ${await answer.text()} ${JSON.stringify(errors)}`)
+  }
   const cookie = cookieOf(answer)
   const { person: signedIn } = await answer.json()
   return { ...person, personId: signedIn.id, cookie, ...browserOf(service, cookie) }
