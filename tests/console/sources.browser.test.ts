@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import type { ServerResponse } from 'node:http'
 import { status } from '../recordings/fetching/fake-storage.ts'
 import { addSource } from '../sources/deliver.ts'
 import { apiKey, pastCalls, startPlatform } from '../sources/history/fake-platforms.ts'
@@ -144,9 +145,16 @@ describe('sources, in a browser', () => {
     await find.click()
     await panel.getByText('Retell has 12 calls.').waitFor()
     expect(await findings(page)).toEqual([])
+    const isStopped = Promise.withResolvers<void>()
+    const answerOnceStopped = async (response: ServerResponse) => {
+      await isStopped.promise
+      response.writeHead(503).end()
+    }
+    fake.fail(/./, answerOnceStopped, 1)
     await panel.getByRole('button', { name: 'Import', exact: true }).click()
     await panel.getByText('Importing').waitFor()
     await panel.getByRole('button', { name: 'Stop' }).click()
+    isStopped.resolve()
     await panel.getByText('Stopped').waitFor()
     await find.click()
     await panel.getByRole('button', { name: 'Import', exact: true }).click()
