@@ -103,6 +103,8 @@ describe('signing in at a provider, in a browser', () => {
     await tab.open('/sign-in/oidc')
     await tab.page.getByRole('link', { name: 'Ada' }).click()
     await tab.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    // What the page still asks for would bring the dialog before the click.
+    await tab.page.waitForLoadState('networkidle')
     await console.service.services.database.write.run(sql`delete from sessions`)
     await tab.page.getByRole('link', { name: 'Knowledge', exact: true }).first().click()
     const dialog = tab.page.getByRole('dialog', { name: 'Sign in again' })
