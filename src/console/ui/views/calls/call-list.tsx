@@ -120,7 +120,7 @@ export function CallList({ list, search, scroller, columns, ref, ...rest }: Call
         className={classes.table}
         data-stale={isPlaceholderData || undefined}
         data-two-lines={isTwoLines || undefined}
-        style={isTwoLines ? undefined : { minWidth: widthOf(shown) }}
+        style={isTwoLines || isPrinting ? undefined : { minWidth: widthOf(shown) }}
         data-selecting={selection.ids.size > 0 || undefined}
       >
         <ListHead
