@@ -121,7 +121,11 @@ async function addGolden(project: TestProject, owner: TestPerson, itemId: string
     return data.every(({ status }: { status: { state: string } }) => status.state === 'ready')
   })
   for (const query of ['Which insurance do you take?', 'Can I come in a wheelchair?'])
-    await owner.send('POST', `/projects/${project.id}/questions/golden`, { query, itemId })
+    await owner.send('POST', `/projects/${project.id}/questions/golden`, {
+      query,
+      itemId,
+      keepsWordsOfCall: true,
+    })
   await owner.send('POST', `/projects/${project.id}/questions/golden/run`, {})
 }
 

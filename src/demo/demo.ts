@@ -155,7 +155,8 @@ export class Demo {
       const [from, until] = [at - 7 * 24 * hourMs, at].map((time) => new Date(time).toISOString())
       const query = new URLSearchParams({ ...filters, completedFrom: from ?? '', completedTo: until ?? '' })
       const url = `${site.address}/console/p/${project}/calls?${query}`
-      const message = { id, name, state, value, limit: 0.9, calls: 68, from, to: until, url }
+      const figure = { of: 'success', show: 'share', value, limit: 0.9, calls: 68 }
+      const message = { id, name, state, ...figure, from, to: until, url }
       await write.run(sql`
         insert into ${alertChanges} (alert_seq, at, message)
         select seq, ${at}, ${JSON.stringify(message)} from ${alerts} where id = ${id}`)

@@ -155,7 +155,7 @@ describe('alerts, in a browser', () => {
     expect(await create.isDisabled()).toBe(false)
     await page.getByRole('button', { name: 'Add Slack' }).click()
     expect(await page.getByLabel('Only show it here').count()).toBe(0)
-    await page.getByLabel('Address of an incoming webhook').fill('http://192.168.0.1/')
+    await page.getByLabel('Slack’s incoming webhook URL').fill('http://192.168.0.1/')
     await page.getByLabel('Name', { exact: true }).fill('Any call')
     await page.getByRole('button', { name: 'Create and send a test' }).click()
     await page
@@ -164,7 +164,7 @@ describe('alerts, in a browser', () => {
       .waitFor()
     expect(await rulesOf(project)).toEqual([])
     const slack = new URL(`/slack/${project.projectId}/Wz4q`, receiver.url).href
-    await page.getByLabel('Address of an incoming webhook').fill(slack)
+    await page.getByLabel('Slack’s incoming webhook URL').fill(slack)
     await page.getByRole('button', { name: 'Create and send a test' }).click()
     await page.getByText('2 test messages').waitFor()
     const isOfSlack = ({ path }: { path: string }) => path === `/slack/${project.projectId}/Wz4q`

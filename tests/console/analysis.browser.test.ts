@@ -297,7 +297,7 @@ describe('the analysis of calls, in a browser', () => {
       expect((await analysisOf('old-1')).state).toBe('done')
       expect((await analysisOf('other')).state).toBe('none')
       // Those that are done are skipped, unless they are asked for again.
-      await page.getByRole('checkbox', { name: 'Again' }).check()
+      await page.getByRole('checkbox', { name: 'Analyze again' }).check()
       await start()
       await until(
         async () =>

@@ -223,6 +223,21 @@ describe('the list of calls, in a browser', () => {
     }
   })
 
+  test('all calls that are loaded are printed, and fit the sheet', async () => {
+    const page = await openTab('calls')
+    await rowOf(page, 'call-1000').waitFor()
+    const rows = page.locator('[data-call]')
+    expect(await rows.count()).toBeLessThan(50)
+    await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
+    await page.emulateMedia({ media: 'print' })
+    expect(await rows.count()).toBeGreaterThanOrEqual(50)
+    expect(await rows.nth(49).isVisible()).toBe(true)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)
+    await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
+    await page.emulateMedia({ media: null })
+    await until(async () => (await rows.count()) < 50)
+  })
+
   test('the other party is the caller, a summary keeps its beginning, and a silent call does not count up', async () => {
     const other = await set.mintProject()
     const createdAt = (minutes: number) => new Date(Date.now() - minutes * minuteMs).toISOString()

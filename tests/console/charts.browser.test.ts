@@ -209,7 +209,7 @@ describe('charts of metrics, in a browser', () => {
     await card('Latency').getByText('details.latencyMs').waitFor()
   })
 
-  test('a project that is younger than the period before is compared with nothing', async () => {
+  test('a project that is younger than the period before is not compared with it', async () => {
     const project = await set.mintProject()
     const createdAt = daysAgo(40)
     await putCalls(service.services, project.projectId, [
@@ -218,7 +218,7 @@ describe('charts of metrics, in a browser', () => {
       { id: 'third', createdAt: daysAgo(1) },
     ])
     const { page } = await tabs.show(`/p/${project.id}/overview`, { person: set.owner })
-    await page.getByText('compared with nothing: the first call was on').waitFor()
+    await page.getByText('with no earlier period to compare: the first call was on').waitFor()
     await page.getByText('2', { exact: true }).first().waitFor()
     expect(await page.getByText(/^was |compared with the/).count()).toBe(0)
     await page.getByRole('link', { name: '7 days' }).click()
@@ -384,10 +384,10 @@ test('versions are compared in words and by a bar, each value leads to its calls
   expect(await row('Median latency').textContent()).toMatch(/829 ms0 ms \(−.+Not sure yet/)
   expect(await row('Average cost').textContent()).toMatch(/20 of 60 calls.+Not sure yet too few calls/)
   const text = await page.getByRole('main').textContent()
-  expect(text).toContain('what else changed then is in these differences, too.')
+  expect(text).toContain('so whatever else changed between them is in the differences, too.')
   expect(text).toContain('Many calls of v10 are of the last hour.')
   expect(text).toContain(
-    'The first figure is wrong in 1 of 20 comparisons of equals, the others together in 1 of 20.',
+    'the first figure shows a difference by chance in 1 of 20 comparisons, and so do the others together.',
   )
   await row('Success share').getByRole('link', { name: 'v10: 40%' }).click()
   await page.waitForURL(/agentVersion=v10/)

@@ -177,7 +177,7 @@ describe('the frame of all pages, in a browser', () => {
     )
     const page = await openTab(`/p/${own.id}/calls`)
     const navigation = page.getByRole('navigation', { name: 'Main' })
-    const line = navigation.getByRole('link', { name: 'hooks.example.com fails and 1 more' })
+    const line = navigation.getByRole('link', { name: 'hooks.example.com fails · 1 more' })
     await line.waitFor()
     expect(await line.getAttribute('data-hint')).toContain('Vapi was last heard')
     expect(await navigation.locator('[aria-current]').allTextContents()).toEqual(['Calls'])

@@ -40,9 +40,9 @@ describe('the operator’s page, in a browser', () => {
   test('a rule that is refused says why', async () => {
     const { page, open } = await tabs.open({ person: set.owner })
     await open(`/p/${project.id}/settings/service`)
-    await page.getByLabel('Require a second factor of everybody').click()
+    await page.getByLabel('Require a second factor for everyone').click()
     await page.getByText('This needs a second factor of your own first', { exact: false }).waitFor()
-    expect(await page.getByLabel('Require a second factor of everybody').isChecked()).toBe(false)
+    expect(await page.getByLabel('Require a second factor for everyone').isChecked()).toBe(false)
   })
 
   test('a person without a second factor sets it up before anything else, and goes on where they were', async () => {

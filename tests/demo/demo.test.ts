@@ -48,7 +48,10 @@ describe('the project of examples', () => {
     const [alert] = (await get('/v1/alerts')).data
     expect(alert.state).toBe('alert')
     const { data: fired } = await service.services.alerts.changes(project.projectId)
-    for (const { url } of fired) expect(url).toContain(`/console/p/${project.id}/calls?agentId=`)
+    for (const { url, of, show } of fired) {
+      expect(url).toContain(`/console/p/${project.id}/calls?agentId=`)
+      expect([of, show]).toEqual(['success', 'share'])
+    }
     expect(fired).toHaveLength(3)
     await alertWatch.now()
     expect((await get('/v1/alerts')).data[0]).toMatchObject({ state: 'alert', value: expect.any(Number) })

@@ -27,7 +27,7 @@ interface AttentionProps {
 export default function Attention({ isNarrow, onFollow }: AttentionProps) {
   const [first, ...others] = useConcerns()
   if (!first) return null
-  const more = others.length > 0 ? ` and ${others.length} more` : ''
+  const more = others.length > 0 ? ` · ${others.length}\u00a0more` : ''
   const all = [first, ...others].map(({ text }) => text).join('\n')
   return (
     <Link
@@ -70,7 +70,7 @@ function useConcerns(): Concern[] {
   )
   const backup = service?.lastBackup?.at
   return [
-    ...firing.map(({ id, name }) => ({ text: `${name} is firing`, link: to.alert(id) })),
+    ...firing.map(({ id, name }) => ({ text: `“${name}” is firing`, link: to.alert(id) })),
     ...failing.map(({ id, url }) => ({ text: `${new URL(url).host} fails`, link: to.webhook(id) })),
     ...(silent ?? []).map(({ id, name, at }) => ({
       text: `${name} was last heard ${dates.relative(at, now)}`,

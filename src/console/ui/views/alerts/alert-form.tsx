@@ -225,7 +225,7 @@ function Condition({ draft, limit, errors, onChange }: ConditionProps) {
         {of !== 'calls' && (
           <>
             <NumberInput
-              label="Minimum of calls"
+              label="Minimum number of calls"
               min={1}
               allowDecimal={false}
               hideControls

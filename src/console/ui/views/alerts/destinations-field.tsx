@@ -15,7 +15,7 @@ const kindLabels: Record<OfferedDestination['kind'], string> = {
 
 const addedKinds: Record<AddedKind, { label: string; placeholder: string; icon: ReactNode }> = {
   slack: {
-    label: 'Address of an incoming webhook of Slack',
+    label: 'Slack’s incoming webhook URL',
     placeholder: 'https://hooks.slack.com/services/…',
     icon: <IconBrandSlack size={14} aria-hidden />,
   },

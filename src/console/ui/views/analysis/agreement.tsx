@@ -127,10 +127,10 @@ function Compared({ rubric }: { rubric: Rubric }) {
           ]}
         />
         <Text size="xs" c="dimmed" maw={720} mt="sm">
-          Counted are calls on which both gave a clear answer. <strong>People pass</strong> is how often
-          people say yes: where that is nearly always, agreeing is easy. <strong>Kappa</strong> allows for
-          that: 0 is no better than a guess that knows it, 1 is perfect. Below 0.6, look at the disagreements
-          and make the question clearer.
+          Only calls on which both gave a clear answer count. <strong>People pass</strong> is how often people
+          say yes; where they nearly always do, agreeing is easy. <strong>Kappa</strong> allows for that: 1 is
+          perfect, 0 no better than guessing. Below 0.6, look at the disagreements and make the question
+          clearer.
         </Text>
       </Panel>
       <Panel

@@ -35,7 +35,7 @@ export function AnalysisView() {
   return (
     <Page
       title="Analysis"
-      description="A model answers your questions about every completed call. What people say of a call stands above it."
+      description="A model answers your questions about every completed call. A person’s verdict overrides it."
     >
       <StatusPanel status={status} error={error} />
       <Tabs value={tab} onChange={show} keepMounted={false}>

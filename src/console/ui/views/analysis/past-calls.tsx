@@ -83,8 +83,8 @@ function NewRun({ rubric, status }: NewRunProps) {
         />
       </Stack>
       <Checkbox
-        label="Again"
-        description={`Also the calls that version ${rubric.version} has analyzed. Without it, they are skipped and cost nothing.`}
+        label="Analyze again"
+        description={`Includes calls that version ${rubric.version} has analyzed already. They are skipped otherwise, and cost nothing.`}
         checked={again}
         onChange={(event) => setAgain(event.currentTarget.checked)}
       />
@@ -250,7 +250,9 @@ function Progress({ run }: { run: AnalysisRun }) {
         value={done + skipped + failed}
         max={calls || 1}
       />
-      <span className="cb-truncate cb-figure">{describeRun(run)}</span>
+      <span className="cb-figure" style={{ whiteSpace: 'normal' }}>
+        {describeRun(run)}
+      </span>
     </Group>
   )
 }

@@ -106,7 +106,7 @@ function Calls({ of: caller, isErased }: { of: string; isErased: boolean }) {
         cell('When', (row) => <When row={row} />, { width: '136px' }),
         cell('Caller and called', ({ numbers }) => <Numbers of={numbers} />, {
           width: '240px',
-          from: 640,
+          from: 800,
         }),
         cell(
           'Duration',
@@ -172,7 +172,7 @@ function PersonsData({ caller, erasure, onErase }: PersonsDataProps) {
           <p className="cb-dimmed">
             {calls === 0
               ? 'There are no calls to export.'
-              : 'All calls from and to this number, to hand over.'}
+              : 'All calls from and to this number, as a file to hand over.'}
           </p>
           {calls > 0 && (
             <div className="cb-row">
@@ -242,7 +242,7 @@ function Erasure({ caller, erasure, onErase }: PersonsDataProps) {
           </p>
         )}
         {!erasure && left > 0 && (
-          <Button color="red" onClick={() => void erase()}>
+          <Button color="red" style={{ alignSelf: 'flex-start' }} onClick={() => void erase()}>
             Erase {counted(left, 'call')}
           </Button>
         )}

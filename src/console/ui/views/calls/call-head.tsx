@@ -98,9 +98,9 @@ export function CallVerdict({ isOnOneLine, children }: CallVerdictProps) {
       {/* Always there, so that an evaluation moves nothing. */}
       <p className={classes.platform}>
         {own !== null && (
-          <>
+          <span className={classes.read}>
             {analysis.state === 'done' ? 'Automatic' : 'Platform'}: <Evaluation value={call.evaluation} />
-          </>
+          </span>
         )}
         {!isOnOneLine &&
           own === null &&

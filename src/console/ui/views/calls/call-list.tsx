@@ -15,6 +15,7 @@ import type { CallRow } from '../../../../calls/reading/call-rows.ts'
 import { closestTarget, isPlain } from '../../components/clicks.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
+import { useIsPrinting } from '../../components/use-is-printing.ts'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import { CallLine, CallLineSkeleton } from './call-line.tsx'
@@ -73,14 +74,15 @@ export function CallList({ list, search, scroller, columns, ref, ...rest }: Call
     [columns.shown, isUnderDays],
   )
   const callPx = rowPx[isTwoLines ? 'two' : 'one'] + (isSearch ? rowPx.match : 0)
-  const { virtual, items, spaces } = useVirtualRows({ list, entries, callPx, body, scroller })
+  const isPrinting = useIsPrinting()
+  const { virtual, items, spaces } = useVirtualRows({ list, entries, callPx, body, scroller, isPrinting })
   useSamePlace({ callPx, openId, entries, virtual, scroller })
   const onScreen = items.flatMap(({ index }) => {
     const entry = entries?.[index]
     return entry && 'row' in entry ? [entry.row.id] : []
   })
-  useNextPage(list, entries, items.at(-1)?.index ?? 0)
-  useFollowedRows(list, virtual.isScrolling ? [] : onScreen)
+  useNextPage(list, entries, isPrinting ? 0 : (items.at(-1)?.index ?? 0))
+  useFollowedRows(list, virtual.isScrolling || isPrinting ? [] : onScreen)
   const { reached, onFocus } = useRowFocus({
     ref,
     body,
@@ -118,7 +120,7 @@ export function CallList({ list, search, scroller, columns, ref, ...rest }: Call
         className={classes.table}
         data-stale={isPlaceholderData || undefined}
         data-two-lines={isTwoLines || undefined}
-        style={isTwoLines ? undefined : { minWidth: widthOf(shown) }}
+        style={isTwoLines || isPrinting ? undefined : { minWidth: widthOf(shown) }}
         data-selecting={selection.ids.size > 0 || undefined}
       >
         <ListHead
@@ -177,12 +179,14 @@ interface VirtualRowsOptions {
   callPx: number
   body: RefObject<HTMLElement | null>
   scroller: HTMLElement | null
+  /** All that are loaded are printed. */
+  isPrinting: boolean
 }
 
 /** Which rows are visible or near, and how high the space for the others is. */
-function useVirtualRows({ list, entries, callPx, body, scroller }: VirtualRowsOptions) {
+function useVirtualRows({ list, entries, callPx, body, scroller, isPrinting }: VirtualRowsOptions) {
   const top = useTopWithin(body, scroller)
-  const trailing = list.hasNextPage && !list.isFetchNextPageError ? skeletonRowsOfNextPage : 0
+  const trailing = !isPrinting && list.hasNextPage && !list.isFetchNextPageError ? skeletonRowsOfNextPage : 0
   const virtual = useVirtualizer<HTMLElement, HTMLTableRowElement>({
     count: entries ? entries.length + trailing : skeletonRows,
     getScrollElement: () => scroller,
@@ -196,7 +200,7 @@ function useVirtualRows({ list, entries, callPx, body, scroller }: VirtualRowsOp
     initialRect: { width: 0, height: window.innerHeight },
     // The column headers stay on top.
     scrollPaddingStart: rowPx.head,
-    overscan: 6,
+    overscan: isPrinting ? (entries?.length ?? 0) : 6,
   })
   const items = virtual.getVirtualItems()
   const [start, end] = [items[0]?.start ?? top, items.at(-1)?.end ?? top]

@@ -141,7 +141,8 @@ function silencePhrases({ recording }: Pick<CallDetails, 'recording'>, { transcr
   const said = Object.entries(redactedWords).flatMap(([kind, words]) =>
     transcript.some(({ content }) => content.includes(`[${kind}]`)) ? [words] : [],
   )
-  const why = said.length === 0 ? '' : `, where ${said.join(' and ')} was said,`
+  const why =
+    said.length === 0 ? '' : `, where ${said.join(' and ')} ${said.length > 1 ? 'were' : 'was'} said,`
   return [
     {
       words: `silent for ${asDecimal(mutedSeconds, 1)} s${why}`,

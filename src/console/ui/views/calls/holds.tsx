@@ -110,7 +110,7 @@ export function CallerHolds({ caller: { id, number } }: { caller: CallerRecord }
           ) : (
             <Stack gap={16}>
               <p className="cb-dimmed">
-                Not on hold. A hold keeps all calls of this number from being deleted, also later ones.
+                Not on hold. A hold keeps all calls of this number, later ones too, from being deleted.
               </p>
               {isOwner && <HoldForm on={{ number }} />}
             </Stack>

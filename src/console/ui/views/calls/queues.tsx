@@ -91,7 +91,6 @@ export function QueueBar({ filters }: { filters: ChosenFilters }) {
   const project = useProject()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
-  const dates = useDates()
   const queue = useQueue(filters.set)
   const { begin } = useQueueSteps()
   const leave = () => navigate({ to: '/p/$project/calls', params: { project: project.id }, search: {} })
@@ -112,8 +111,7 @@ export function QueueBar({ filters }: { filters: ChosenFilters }) {
         </strong>
         {queue && (
           <span className="cb-dimmed">
-            {isDone ? 'All reviewed. ' : ''}Calls as they were on {dates.moment(queue.createdAt)}, kept for a
-            week.
+            {isDone ? 'All reviewed. ' : ''}Later calls are not in it. It is deleted after a week.
           </span>
         )}
       </div>

@@ -13,12 +13,12 @@ import {
   useRef,
   useState,
 } from 'react'
-import { flushSync } from 'react-dom'
 import { closestTarget, isPlain } from '../../components/clicks.ts'
 import { useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asCount, asMoment, counted } from '../../components/figures.ts'
 import { IconButton } from '../../components/icon-button.tsx'
+import { useIsPrinting } from '../../components/use-is-printing.ts'
 import { useRefusal } from '../../session.ts'
 import { useCopyLink } from './call-links.ts'
 import { useCallPage } from './call-page.ts'
@@ -98,7 +98,7 @@ export function Transcript() {
     <>
       {isPrinting && <PrintedTurns lines={lines} />}
       <Turns itemOf={itemOf} heard={heard} delegated={{ onClick }} />
-      {status === 'live' && <p className={classes.turnsLive}>The call goes on…</p>}
+      {status === 'live' && <p className={classes.turnsLive}>The call is in progress…</p>}
     </>
   )
 }
@@ -238,22 +238,6 @@ function useFollowedEnd(panel: RefObject<HTMLElement | null>, turns: number | nu
     const frame = requestAnimationFrame(() => panel.current?.scrollTo({ top: panel.current.scrollHeight }))
     return () => cancelAnimationFrame(frame)
   }, [panel, turns])
-}
-
-/** Whether the page is being printed. What it renders then is there before the first sheet is laid out. */
-function useIsPrinting(): boolean {
-  const [isPrinting, setIsPrinting] = useState(false)
-  useEffect(() => {
-    const begin = () => flushSync(() => setIsPrinting(true))
-    const end = () => setIsPrinting(false)
-    window.addEventListener('beforeprint', begin)
-    window.addEventListener('afterprint', end)
-    return () => {
-      window.removeEventListener('beforeprint', begin)
-      window.removeEventListener('afterprint', end)
-    }
-  }, [])
-  return isPrinting
 }
 
 /** The whole conversation for printing, as text only, since ten thousand turns may be laid out at once. */

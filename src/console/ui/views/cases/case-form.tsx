@@ -75,8 +75,8 @@ export default function CaseForm({ call, details, turn, onClose }: CaseFormProps
       )}
       {form.values.criterion === null ? (
         <Textarea
-          label={criteria.length > 0 ? 'What must hold of the answer' : 'Expectation'}
-          description="Such as: The agent does not promise a refund."
+          label={criteria.length > 0 ? 'What the answer must do' : 'Expectation'}
+          description="For example: The agent does not promise a refund."
           autosize
           minRows={2}
           maxRows={8}

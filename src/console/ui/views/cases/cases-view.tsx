@@ -22,7 +22,7 @@ export function CasesView() {
   return (
     <Page
       title="Tests"
-      description="Calls that went wrong, cut before the answer, with what should hold of it. A test is erased with its call."
+      description="Calls that went wrong, up to the agent’s answer, and what that answer should do. A test is erased with its call."
       action={rows && rows.length > 0 && <ExportMenu />}
     >
       <PagedTable
@@ -43,9 +43,11 @@ export function CasesView() {
               <bdi>{row.name}</bdi>
             </PageLink>
           )),
-          text('Expectation', ({ expect }) => expect, { from: 800, isDimmed: true }),
+          ...(rows?.some(({ expect, name }) => expect !== name)
+            ? [text('Expectation', ({ expect }) => expect, { from: 800, isDimmed: true })]
+            : []),
           text('By', ({ createdBy }) => createdBy, { none: 'Command line', from: 640, width: '140px' }),
-          when('Made', ({ createdAt }) => createdAt, { from: 480 }),
+          when('Created', ({ createdAt }) => createdAt, { from: 480 }),
           actions('Actions', (row) => [
             mayChange && {
               icon: IconTrash,

@@ -9,6 +9,8 @@ import classes from './charts.module.css'
 
 interface CardProps<Data> {
   title: string
+  /** Whether the title is shown, as it is by default. */
+  isTitled?: boolean
   /** On the right of the title. */
   aside?: ReactNode
   query: { data: Data | undefined; error: Error | null; isPlaceholderData: boolean; refetch: () => unknown }
@@ -18,10 +20,10 @@ interface CardProps<Data> {
 }
 
 /** One part of the overview. It has its own query, so it loads and fails on its own. */
-export function Card<Data>({ title, aside, query, skeleton, children }: CardProps<Data>) {
+export function Card<Data>({ title, isTitled = true, aside, query, skeleton, children }: CardProps<Data>) {
   const { data, error, isPlaceholderData, refetch } = query
   return (
-    <Panel title={title} aside={aside}>
+    <Panel title={isTitled && title} aside={aside}>
       <div
         className={classes.card}
         aria-busy={data === undefined && !error}

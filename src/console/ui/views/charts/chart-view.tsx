@@ -53,7 +53,6 @@ export function ChartView() {
         title={saved?.name ?? title}
         description={
           <>
-            {saved && saved.name !== title && `${title} · `}
             {period}
             <ZoneNote />
           </>
@@ -82,6 +81,7 @@ export function ChartView() {
         {faults.length === 0 && !hasTooMany && (
           <Card
             title={title}
+            isTitled={saved !== undefined && saved.name !== title}
             aside={
               <Group gap="xs" wrap="nowrap">
                 {data && (

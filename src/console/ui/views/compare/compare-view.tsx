@@ -32,7 +32,7 @@ export function CompareView() {
         title="Compare"
         description={
           <>
-            How far completed calls differ, and what of that may be chance.{' '}
+            How much completed calls differ, and whether that may be chance.{' '}
             <a href="/docs/guide/comparing">How to read it</a>
             <ZoneNote />
           </>

@@ -63,10 +63,12 @@ export function Compared({ a, nameOfA, compared: { key, b, overlap, metrics } }:
 /** What stands below each comparison. */
 export function howOftenWrong(moreCalls: number | null): string {
   const when =
-    moreCalls === null ? 'beforehand at how many calls' : `at about ${asCount(moreCalls)} more calls`
+    moreCalls === null
+      ? 'Decide beforehand at how many calls you look, and look once.'
+      : `Wait for about ${asCount(moreCalls)} more calls, and look once.`
   return (
-    'The first figure is wrong in 1 of 20 comparisons of equals, the others together in 1 of 20. ' +
-    `Looked at daily until it says something, it is wrong in 1 of 5: decide ${when}.`
+    'Between equals, the first figure shows a difference by chance in 1 of 20 comparisons, and so do the others ' +
+    `together. Looking every day until it does makes that 1 of 5. ${when}`
   )
 }
 
@@ -81,10 +83,10 @@ function Times({ a, b, names, overlap }: { a: Calls; b: Calls; names: Names; ove
   }
   if (overlap === null) return null
   if (overlap >= overlapMin)
-    return 'Both at the same time; whether callers were assigned by chance, only you know.'
+    return 'Both ran at the same time. Only you know whether callers were assigned at random.'
   return (
-    `${names.a}’s calls are of ${daysOf(a)}, ${names.b}’s of ${daysOf(b)}: ` +
-    'what else changed then is in these differences, too.'
+    `${names.a}’s calls are from ${daysOf(a)}, ${names.b}’s from ${daysOf(b)}, ` +
+    'so whatever else changed between them is in the differences, too.'
   )
 }
 

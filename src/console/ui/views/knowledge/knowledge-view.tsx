@@ -156,7 +156,7 @@ export function KnowledgeView() {
       />
       {sought !== undefined && <TextHits words={sought} />}
       {timesFound && rows.length > 0 && (
-        <p className="cb-dimmed">
+        <p className={`cb-dimmed ${classes.foundNote}`}>
           “Found” counts the questions that agents asked in the last {timesFound.days} days and whose first
           passage was from the item. Searches in this console do not count.
         </p>

@@ -74,6 +74,7 @@ function Chunks({ project, settled, edited }: ChunksProps) {
   const preview = useQuery(previewQuery(project, settled, edited && { ...edited, name: settledName }))
   const chunks = settled.trim() === '' ? [] : (preview.data?.data ?? [])
   const split = splitSections(chunks)
+  const hasChanges = Boolean(preview.data?.removed) || chunks.some(({ change }) => change !== 'kept')
 
   return (
     <>
@@ -82,7 +83,7 @@ function Chunks({ project, settled, edited }: ChunksProps) {
           {counted(chunks.length, 'chunk')}
         </Text>
       )}
-      {chunks.length > 0 && preview.data?.removed !== undefined && (
+      {chunks.length > 0 && preview.data?.removed !== undefined && hasChanges && (
         <Text size="sm" role="status" className="cb-figure">
           {fates.map(
             (fate) => `${asCount(chunks.filter(({ change }) => change === fate).length)} ${fate} · `,
@@ -106,7 +107,9 @@ function Chunks({ project, settled, edited }: ChunksProps) {
         <ChunkCard
           key={chunk.position}
           {...chunk}
-          note={chunk.change && <StatusBadge tone={tones[chunk.change]}>{chunk.change}</StatusBadge>}
+          note={
+            hasChanges && chunk.change && <StatusBadge tone={tones[chunk.change]}>{chunk.change}</StatusBadge>
+          }
         />
       ))}
       {chunks.length > shownMax && (

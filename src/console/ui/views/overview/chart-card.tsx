@@ -78,7 +78,7 @@ export function ChartCard({ name, search, isOfSome = false, period, arranging, n
         if (isEmpty) return note ?? <p>{describeNone(chart)}</p>
         return (
           <>
-            {hasDate && (
+            {hasDate && name !== `${title}, ${drawn.period.toLowerCase()}` && (
               <Text size="xs" c="dimmed" mb="sm">
                 {title} · {drawn.period}
               </Text>

@@ -57,7 +57,7 @@ export function OverviewView() {
             {periodLabel(period, dates)}
             {period.earlier && `, compared with the ${labelBefore(period.days)}`}
             {period.since &&
-              `, compared with nothing: the first call was on ${dates.day(period.since, Date.now())}`}
+              `, with no earlier period to compare: the first call was on ${dates.day(period.since, Date.now())}`}
             <ZoneNote />
           </>
         }

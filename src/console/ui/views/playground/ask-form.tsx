@@ -95,7 +95,7 @@ export function AskForm({ initial, itemIds, options, onAsk }: AskFormProps) {
           {isSent && <CopyButton value={toCurl(location.origin, request)} label="Copy as curl" withText />}
           {isSent && (
             <KeepButton question={{ query: sent.query, item: bestItem(answer.data) }} size="xs">
-              Keep as golden
+              Save as golden
             </KeepButton>
           )}
         </div>

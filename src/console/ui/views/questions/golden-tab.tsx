@@ -40,8 +40,7 @@ export function GoldenTab() {
   if (data?.questions.length === 0)
     return (
       <Empty icon={<IconTarget size={24} />} title="No golden questions">
-        Keep questions with the item that answers them, from a gap, a call or the playground. After each
-        change of knowledge they are asked again, and you see here what the change did.
+        Save one from a gap, a call or the playground, and see here what each change of knowledge does to it.
       </Empty>
     )
   return (

@@ -159,11 +159,11 @@ function Written({ question: { id }, item: itemId, isPending, onChange, onNext }
 /** What a person may say of a question in each state. */
 const marks = {
   gap: [
-    { label: 'Answered', mark: 'answered', key: 'a' },
+    { label: 'Mark as answered', mark: 'answered', key: 'a' },
     { label: 'Dismiss', mark: 'dismissed', key: 'd' },
   ],
   answered: [
-    { label: 'Not answered', mark: 'not_answered', key: 'a' },
+    { label: 'Mark as not answered', mark: 'not_answered', key: 'a' },
     { label: 'Dismiss', mark: 'dismissed', key: 'd' },
   ],
   dismissed: [{ label: 'Reopen', mark: null, key: 'd' }],
@@ -224,7 +224,7 @@ function Actions({ question, isWritten }: QuestionProps & { isWritten: boolean }
         </Guarded>
       )}
       <KeepButton question={{ query, tags, callId, item }} disabled={isGolden}>
-        {isGolden ? 'Is a golden question' : 'Keep as golden'}
+        {isGolden ? 'Is a golden question' : 'Save as golden'}
       </KeepButton>
       <PageButton
         to="/p/$project/playground"

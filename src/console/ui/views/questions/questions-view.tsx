@@ -95,8 +95,10 @@ export function QuestionsView() {
         </Tabs.List>
         <Tabs.Panel value={tab}>
           <Stack gap="sm">
-            <p className="cb-dimmed">{words[tab].means}</p>
-            {tab === 'gap' && data?.keepDays && <HandOver />}
+            <Group justify="space-between" gap="xs">
+              <p className="cb-dimmed">{words[tab].means}</p>
+              {tab === 'gap' && data?.keepDays && <HandOver />}
+            </Group>
             {tab === 'golden' ? (
               <GoldenTab />
             ) : data?.keepDays === null ? (
@@ -146,15 +148,13 @@ function HandOver() {
     </Stack>
   )
   return (
-    <Group>
-      <Button
-        variant="default"
-        size="compact-sm"
-        onClick={() => show({ title: 'Hand to a coding agent', size: 600, content: () => content })}
-      >
-        Hand to a coding agent
-      </Button>
-    </Group>
+    <Button
+      variant="default"
+      size="compact-sm"
+      onClick={() => show({ title: 'Hand to a coding agent', size: 600, content: () => content })}
+    >
+      Hand to a coding agent
+    </Button>
   )
 }
 
@@ -162,7 +162,7 @@ function HandOver() {
 function Limit({ limit }: { limit: number }) {
   const show = useShow()
   const isOwner = useRefusal('manage') === null
-  const sentence = `A gap is below ${asPercent(limit)}`
+  const sentence = `Gap threshold: ${asPercent(limit)}`
   if (!isOwner) return <span className="cb-dimmed">{sentence}</span>
   return (
     <Button

@@ -18,7 +18,7 @@ export const actionWords: Record<AuditAction, string> = {
   two_factor_enabled: 'Two-factor sign-in turned on',
   two_factor_disabled: 'Two-factor sign-in turned off',
   two_factor_reset: 'Two-factor sign-in reset',
-  two_factor_required: 'Two-factor sign-in required of everybody',
+  two_factor_required: 'Two-factor sign-in required for everyone',
   two_factor_optional: 'Two-factor sign-in no longer required',
   backup_codes_renewed: 'Backup codes renewed',
   invitation_created: 'Invitation created',

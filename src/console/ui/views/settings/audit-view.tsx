@@ -24,7 +24,7 @@ export function AuditView() {
   return (
     <Page
       title="Audit trail"
-      description="Who did what in the last 400 days. Entries cannot be changed. Of a deleted call or item only a hash stays."
+      description="Who did what in the last 400 days. Entries cannot be changed. Only a hash remains of a deleted call or item."
       action={
         <Button
           component="a"

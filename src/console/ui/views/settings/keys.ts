@@ -9,7 +9,7 @@ export const accesses: Record<Access, { label: string; opens: string }> = {
   read: { label: 'Read', opens: 'Read calls, and read and search knowledge. Change nothing.' },
   search: { label: 'Search', opens: 'Search knowledge and nothing else. For agents.' },
   knowledge: { label: 'Knowledge', opens: 'Read, write and search knowledge. See no calls. For CI.' },
-  manage: { label: 'Manage', opens: 'Everything of Full, and change where calls come from and are sent to.' },
+  manage: { label: 'Manage', opens: 'Everything in Full, and change where calls come from and go to.' },
   ingest: { label: 'Ingest', opens: 'Send calls and nothing else. For voice platforms.' },
 }
 

@@ -63,7 +63,7 @@ function Members() {
       columns={({ actions, cell, text, when }) => [
         cell('Name', (row) => <MemberName row={row} isSelf={row.personId === self} />),
         text('Email address', ({ email }) => email, { from: 640, isDimmed: true }),
-        cell('Role', (row) => <RoleSelect row={row} />, { width: '136px' }),
+        cell('Role', (row) => <RoleSelect row={row} />, { width: '116px' }),
         when('Joined', ({ joinedAt }) => joinedAt, { as: 'day', from: 640 }),
         actions(
           'Actions',
@@ -83,7 +83,7 @@ function Members() {
               act: () => remove(row),
             },
           ],
-          '84px',
+          '72px',
         ),
       ]}
     />

@@ -195,7 +195,7 @@ function SecondFactors() {
     <Section title="Second factors">
       <Switch
         mb="sm"
-        label="Require a second factor of everybody"
+        label="Require a second factor for everyone"
         description="Anyone who signs in with a password must have a second factor. Those without one set it up on their next request. People who sign in with the provider are not asked. If you lose yours, whoever runs Callbook ends this with “bun callbook person require-two-factor off”."
         checked={rule.data?.isOn ?? false}
         disabled={!rule.data || change.isPending}

@@ -360,7 +360,7 @@ function Polling({ source: { id, platform, options, hasApiKey, poll } }: SourceP
     <Panel title="Polling" aside={poll?.lastAt && <Instant at={poll.lastAt} />}>
       <Select
         label={`Ask ${label} for new calls`}
-        description={`For what its events leave out, or where they cannot reach Callbook.${reason}`}
+        description={`For what its events leave out, or if they cannot reach Callbook.${reason}`}
         w={280}
         data={isKnown ? intervals : [...intervals, { value: every, label: `Every ${every}` }]}
         value={every}
