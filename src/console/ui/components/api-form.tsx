@@ -1,5 +1,13 @@
-import { type ComponentProps, type RefObject, useEffect, useRef, useState } from 'react'
-import { ActionForm } from './action-form.tsx'
+import { Button, Group } from '@mantine/core'
+import {
+  type ComponentProps,
+  type FormEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 import { type Act, useAct } from './acts.ts'
 import { fieldErrors } from './field-errors.ts'
 import { Problem } from './problem.tsx'
@@ -121,4 +129,59 @@ function written(next: unknown): unknown {
   if (!(currentTarget instanceof HTMLElement)) return next
   const isChecked = currentTarget instanceof HTMLInputElement && currentTarget.type === 'checkbox'
   return isChecked ? currentTarget.checked : (currentTarget as HTMLInputElement | HTMLTextAreaElement).value
+}
+
+interface ActionFormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
+  /** The button's label. */
+  label: ReactNode
+  isReady?: boolean
+  isPending: boolean
+  /** Makes the button red. */
+  isDanger?: boolean
+  /** Makes the button as wide as the form. */
+  isWide?: boolean
+  onSubmit: () => void
+  /** Shows a Cancel button. */
+  onCancel?: (() => void) | undefined
+  cancelLabel?: string
+}
+
+/** A form with its fields above the button that sends it. Enter does nothing while the button is off. */
+export function ActionForm({
+  label,
+  isReady = true,
+  isPending,
+  isDanger = false,
+  isWide = false,
+  onSubmit,
+  onCancel,
+  cancelLabel = 'Cancel',
+  children,
+  ...form
+}: ActionFormProps) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (isReady && !isPending) onSubmit()
+  }
+  return (
+    <form onSubmit={submit} className="cb-stack" {...form}>
+      {children}
+      <Group justify="flex-end" gap="xs">
+        {onCancel && (
+          <Button variant="default" onClick={onCancel}>
+            {cancelLabel}
+          </Button>
+        )}
+        <Button
+          type="submit"
+          {...(isDanger && { color: 'red' })}
+          disabled={!isReady}
+          loading={isPending}
+          fullWidth={isWide}
+        >
+          {label}
+        </Button>
+      </Group>
+    </form>
+  )
 }

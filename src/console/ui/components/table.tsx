@@ -11,12 +11,12 @@ import {
   useEffectEvent,
   useRef,
 } from 'react'
+import { Mono } from './code.tsx'
+import { isTyping } from './events.ts'
 import { IconButton } from './icon-button.tsx'
 import { Instant } from './instant.tsx'
-import { Mono } from './mono.tsx'
 import { Problem } from './problem.tsx'
 import classes from './table.module.css'
-import { isTyping } from './typing.ts'
 
 type More = Partial<Pick<Column<unknown>, 'width' | 'from' | 'align'>>
 type Of<Row, Value> = (row: Row) => Value

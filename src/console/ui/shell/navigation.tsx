@@ -8,13 +8,11 @@ import { ButtonWithPopup } from '../components/popup.tsx'
 import { usePerson, useProject } from '../session.ts'
 import classes from './navigation.module.css'
 import { firstSearch, pages, settingsPage } from './pages.ts'
-import { useShellActions } from './shell-actions.ts'
-import { modifierKey } from './use-shortcuts.ts'
+import { modifierKey, useShellActions } from './shell-actions.ts'
 
-const loadPersonMenu = () => import('./person-menu.tsx')
-const loadProjectMenu = () => import('./project-menu.tsx')
-const PersonMenu = lazy(loadPersonMenu)
-const ProjectMenu = lazy(loadProjectMenu)
+const loadMenus = () => import('./menus.tsx')
+const PersonMenu = lazy(async () => ({ default: (await loadMenus()).PersonMenu }))
+const ProjectMenu = lazy(async () => ({ default: (await loadMenus()).ProjectMenu }))
 // The page that a person waits for goes first.
 const Attention = lazy(() => loadLater(() => import('./attention.tsx'), attentionAfterMs))
 
@@ -62,7 +60,7 @@ function ProjectButton({ isNarrow, onFollow }: NavigationPart) {
   return (
     <ButtonWithPopup
       kind="menu"
-      load={loadProjectMenu}
+      load={loadMenus}
       button={
         <UnstyledButton className={classes.switcher}>
           <Avatar name={project.name} />
@@ -86,7 +84,7 @@ function PersonButton({ isNarrow, onFollow }: NavigationPart) {
   return (
     <ButtonWithPopup
       kind="menu"
-      load={loadPersonMenu}
+      load={loadMenus}
       button={
         <UnstyledButton className={classes.switcher}>
           <Avatar name={name} of="person" />

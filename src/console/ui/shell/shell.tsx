@@ -17,9 +17,8 @@ import { CommandPalette, loadCommands } from './command-palette.tsx'
 import { Navigation } from './navigation.tsx'
 import { NotFound } from './page-problem.tsx'
 import classes from './shell.module.css'
-import { ShellActionsContext, useShellActions } from './shell-actions.ts'
+import { ShellActionsContext, useShellActions, useShortcuts } from './shell-actions.ts'
 import { useKeptFocus } from './use-kept-focus.ts'
-import { useShortcuts } from './use-shortcuts.ts'
 
 // The page that a person waits for goes first.
 const commandsAfterMs = 1_000

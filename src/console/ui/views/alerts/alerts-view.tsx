@@ -1,21 +1,47 @@
-import { Group, Tabs, Text } from '@mantine/core'
-import { IconBell, IconPlus } from '@tabler/icons-react'
+import { ActionIcon, Group, Menu, Tabs, Text } from '@mantine/core'
+import {
+  IconAlertTriangle,
+  IconBell,
+  IconBellCheck,
+  IconCheck,
+  IconDots,
+  IconPencil,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPlus,
+  IconSend,
+  IconTrash,
+} from '@tabler/icons-react'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { Alert } from '../../../../alerts/schemas.ts'
+import type { ReactNode } from 'react'
+import type { Alert, AlertState as State } from '../../../../alerts/schemas.ts'
+import { pathOf } from '../../api.ts'
+import { sayNotDone, useAct } from '../../components/acts.ts'
+import { useConfirm } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
+import { Instant, useNow } from '../../components/instant.tsx'
 import { PageButton, PageLink } from '../../components/links.tsx'
 import { Page } from '../../components/page.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
-import { QueryTable } from '../../components/table.tsx'
+import { PagedTable, QueryTable } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
+import { focusedOrMenu } from '../../components/use-focus.ts'
+import { parseSearch } from '../../search-params.ts'
 import { useProject, useRefusal } from '../../session.ts'
+import { readFilters } from '../calls/chosen-filters.ts'
 import { chartOf } from '../charts/chart-search.ts'
-import { AlertMenu } from './alert-acts.tsx'
 import { chosenFilters } from './alert-draft.ts'
-import { useAlerts, useNames } from './alert-queries.ts'
-import { filtersInWords, type Names, ruleInWords, valueInWords } from './alert-words.ts'
-import { AlertState, Fired } from './fired.tsx'
+import { changesQuery, type FiredChange, useAlerts, useNames } from './alert-queries.ts'
+import {
+  filtersInWords,
+  lastedInWords,
+  type Names,
+  ruleInWords,
+  stateLabels,
+  valueInWords,
+} from './alert-words.ts'
 
 const newAlert = { from: '/p/$project', to: '/p/$project/settings/alerts/new' } as const
 
@@ -149,5 +175,187 @@ function Rule({ rule, names }: { rule: Alert; names: Names }) {
         {filters && <span dir="auto"> · {filters}</span>}
       </Text>
     </>
+  )
+}
+
+const looks: Record<State, { tone: 'success' | 'warning' | 'danger' | 'neutral'; icon?: ReactNode }> = {
+  ok: { tone: 'success', icon: <IconCheck size={12} stroke={2.5} /> },
+  warning: { tone: 'warning', icon: <IconAlertTriangle size={12} /> },
+  alert: { tone: 'danger', icon: <IconBell size={12} /> },
+  no_data: { tone: 'neutral' },
+}
+
+/** The state of an alert. */
+export function AlertState({ state }: { state: State }) {
+  return <StatusBadge {...looks[state]}>{stateLabels[state]}</StatusBadge>
+}
+
+/** When alerts fired, for how long, and the calls that were counted. @param alert only this one */
+export function Fired({ alert }: { alert?: string }) {
+  const changes = useInfiniteQuery(changesQuery(useProject().of, alert))
+  // All but the ends of alerts.
+  const rows = changes.data?.pages.flatMap(({ data }) =>
+    data.filter(({ state }) => state === 'alert' || state === 'warning'),
+  )
+  // Of one alert, rows need no name, below which a narrow table has the rest.
+  const beside = alert === undefined ? ({ from: 640 } as const) : {}
+  return (
+    <PagedTable
+      label="What fired"
+      of={changes}
+      what="What fired"
+      more="Show earlier ones"
+      rows={rows}
+      rowKey={({ seq }) => String(seq)}
+      expectedRows={3}
+      columns={({ cell, when }) => [
+        cell('State', ({ state }) => <AlertState state={state} />, { width: '104px' }),
+        ...(alert === undefined ? [cell('Alert', (change) => <Name change={change} />)] : []),
+        cell('Value', (change) => <Value {...change} />, { width: '176px', from: 800 }),
+        when('When', ({ at }) => at, { as: 'moment', width: '128px', ...beside }),
+        cell('For', (change) => <Lasted {...change} />, { width: '112px', from: 480 }),
+        cell('Counted', (change) => <Counted {...change} />, { width: '96px', align: 'right', ...beside }),
+      ]}
+      empty={
+        !changes.hasNextPage && (
+          <Empty icon={<IconBellCheck size={24} />} title="Nothing has fired">
+            Each time a limit is crossed stands here for 90 days.
+          </Empty>
+        )
+      }
+    />
+  )
+}
+
+function Name({ change }: { change: FiredChange }) {
+  return (
+    <>
+      <PageLink {...to.alert(change.id)} dir="auto" className="cb-truncate">
+        {change.name}
+      </PageLink>
+      <span className="cb-narrow-line">
+        <Instant at={change.at} as="moment" /> · <Counted {...change} />
+      </span>
+    </>
+  )
+}
+
+function Value({ of, show, value, limit }: FiredChange) {
+  const { chart } = chartOf({ of, show })
+  return (
+    <span className="cb-figure">
+      {valueInWords(chart, value)}{' '}
+      {limit !== null && <span className="cb-dimmed">(limit {valueInWords(chart, limit)})</span>}
+    </span>
+  )
+}
+
+function Counted({ url, calls, name, at }: FiredChange) {
+  const { id: project } = useProject()
+  return (
+    <PageLink
+      to="/p/$project/calls"
+      params={{ project }}
+      // The address in the message, wherever the console is reached now.
+      search={readFilters(parseSearch(new URL(url, location.origin).search))}
+      className="cb-figure"
+    >
+      {counted(calls, 'call')}
+      <span className="cb-hidden">
+        {' '}
+        of {name}, {at}
+      </span>
+    </PageLink>
+  )
+}
+
+function Lasted({ at, until }: Pick<FiredChange, 'at' | 'until'>) {
+  const now = useNow()
+  const words = lastedInWords(at, until ?? now)
+  return <span className="cb-figure">{until === null ? `${words} so far` : words}</span>
+}
+
+/** What can be done with an alert. @param onDeleted called before it is gone from the list */
+export function useAlertActs({ id, name, paused }: Alert, onDeleted?: () => unknown) {
+  const { of } = useProject()
+  const client = useQueryClient()
+  const ask = useConfirm()
+  const at = of.alerts({ id })
+  const pausing = useAct({
+    send: () => at.pause.post({ paused: !paused }),
+    changes: of.alerts,
+    says: (alert) => `“${name}” ${alert.paused ? 'is paused' : 'is evaluated again'}`,
+  })
+  const testing = useAct({ send: () => at.test.post({}), says: ({ queued }) => describeSent(queued) })
+  return {
+    isTesting: testing.isPending,
+    pause: () => pausing.mutate(undefined, { onError: (error) => sayNotDone('Nothing was changed', error) }),
+    test: () =>
+      testing.mutate(undefined, { onError: (error) => sayNotDone('No test message was sent', error) }),
+    remove: () =>
+      ask({
+        title: 'Delete this alert?',
+        verb: 'Delete alert',
+        text: (
+          <p>
+            Nothing more is sent of <strong dir="auto">{name}</strong>, and its history is deleted. An open
+            incident at PagerDuty stays for you to resolve. Pause the alert to keep all of it.
+          </p>
+        ),
+        send: () => at.delete(),
+        says: `Deleted the alert “${name}”`,
+        done: async () => {
+          await onDeleted?.()
+          await client.invalidateQueries({ queryKey: pathOf(of.alerts) })
+        },
+      }),
+  }
+}
+
+/** @param queued an alert and its end for each destination */
+export function describeSent(queued: number): string {
+  if (queued === 0)
+    return 'No test message was sent: the destinations are switched off. Save the alert to try again.'
+  return `${counted(queued, 'test message')} will arrive in a moment: an alert and its end at each destination.`
+}
+
+/** The acts of a row. */
+export function AlertMenu({ alert }: { alert: Alert }) {
+  const navigate = useNavigate()
+  const { pause, test, remove } = useAlertActs(alert)
+  const { id, name, paused } = alert
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
+          <IconDots size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => void navigate(to.alert(id))}>
+          Edit
+        </Menu.Item>
+        <Menu.Item
+          leftSection={paused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />}
+          onClick={pause}
+        >
+          {paused ? 'Resume' : 'Pause'}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconSend size={16} />} disabled={alert.to.length === 0} onClick={test}>
+          Send a test message
+        </Menu.Item>
+        <Menu.Item
+          color="var(--cb-danger-text)"
+          leftSection={<IconTrash size={16} />}
+          onClick={() => {
+            // The dialog gives the focus back to what had it.
+            focusedOrMenu()?.focus()
+            remove()
+          }}
+        >
+          Delete
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   )
 }

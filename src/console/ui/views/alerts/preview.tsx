@@ -16,7 +16,7 @@ import { type AlertDraft, limitsOf, previewRule, valuesSeen } from './alert-draf
 import { previewQuery } from './alert-queries.ts'
 import { lastedInWords } from './alert-words.ts'
 import classes from './alerts.module.css'
-import { AlertState } from './fired.tsx'
+import { AlertState } from './alerts-view.tsx'
 
 const typingMs = 400
 const listedMax = 5

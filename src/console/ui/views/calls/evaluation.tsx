@@ -1,6 +1,6 @@
 import { IconCheck, IconVolumeOff, IconX } from '@tabler/icons-react'
+import { useNow } from '../../components/instant.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
-import { useNow } from '../../components/use-now.ts'
 import classes from './call-list.module.css'
 import { valueLabel } from './filter-labels.ts'
 

@@ -7,9 +7,7 @@ import { PageLink } from '../../components/links.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
-import { KeepButton } from '../questions/keep-button.tsx'
-import { PassageList } from '../questions/passage-list.tsx'
-import { useMark } from '../questions/question-queries.ts'
+import { KeepButton, PassageList, useMark } from '../questions/questions.tsx'
 import classes from './call.module.css'
 
 interface Question extends QuestionOfCall {

@@ -14,9 +14,9 @@ import {
   useState,
 } from 'react'
 import { flushSync } from 'react-dom'
-import { closestTarget, isPlain } from '../../components/clicks.ts'
 import { useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { closestTarget, isPlain } from '../../components/events.ts'
 import { asCount, asMoment, counted } from '../../components/figures.ts'
 import { IconButton } from '../../components/icon-button.tsx'
 import { useRefusal } from '../../session.ts'

@@ -6,8 +6,7 @@ import { ApiProblem, api, unwrap } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
 import { ownPath } from '../../own-path.ts'
 import { useProvider } from '../../session.ts'
-import { EntryFrame } from './entry-frame.tsx'
-import { linkKey, useEntry } from './opened-link.tsx'
+import { EntryFrame, linkKey, useEntry } from './entry-frame.tsx'
 
 /** Sends the browser to the provider, and signs in with the answer when the provider has sent it back. */
 export function ProviderView() {

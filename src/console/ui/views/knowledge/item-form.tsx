@@ -20,15 +20,20 @@ import { Empty } from '../../components/empty.tsx'
 import { asBytes } from '../../components/figures.ts'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { Problem } from '../../components/problem.tsx'
+import { Problem, Warning } from '../../components/problem.tsx'
 import { to } from '../../components/to.ts'
 import { useFocus } from '../../components/use-focus.ts'
-import { Warning } from '../../components/warning.tsx'
 import { useProject, useRefusal } from '../../session.ts'
-import { failureOf, readableFiles, readDocument, storeDocument, type TwinAnswer } from './documents.ts'
 import { type Draft, type ItemValues, useDrafts } from './drafts.ts'
 import { PreviewPanel } from './preview-panel.tsx'
-import type { Edited } from './queries.ts'
+import {
+  type Edited,
+  failureOf,
+  readableFiles,
+  readDocument,
+  storeDocument,
+  type TwinAnswer,
+} from './queries.ts'
 import { TagsField } from './tags-field.tsx'
 import { DropHint, TwinChoice } from './uploads.tsx'
 

@@ -1,7 +1,10 @@
-import { Button, Checkbox, CloseButton, Group, MultiSelect, Stack, Text } from '@mantine/core'
+import { Button, Checkbox, CloseButton, Group, MultiSelect, Stack, Text, Title } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
 import {
+  IconAlertTriangle,
   IconBook2,
+  IconCheck,
+  IconLoader2,
   IconMessageQuestion,
   IconPlus,
   IconSearchOff,
@@ -12,7 +15,8 @@ import {
 import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
-import type { KnowledgeRow } from '../../../../knowledge/indexed-items.ts'
+import type { KnowledgeRow, IndexStatus as Status, Writer } from '../../../../knowledge/indexed-items.ts'
+import type { ExplainedHit } from '../../../../knowledge/search/explain.ts'
 import { isTag } from '../../../../text/tags.ts'
 import { pathOf } from '../../api.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
@@ -20,20 +24,21 @@ import { useConfirm, useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes, asCount, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
+import { Highlight } from '../../components/highlight.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageButton, PageLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { Problem } from '../../components/problem.tsx'
 import { SearchField } from '../../components/search-field.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
 import { type Column, PagedTable } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
-import { readableFiles } from './documents.ts'
 import { exampleDocuments } from './example-documents.ts'
-import { IndexStatus, WriterName } from './item-facts.tsx'
+import { excerptOf, rangesOf } from './excerpt.ts'
 import classes from './knowledge.module.css'
-import { rowsOf, useItems, useTextHits, useTimesFound } from './queries.ts'
+import { passagesMax, readableFiles, rowsOf, useItems, useTextHits, useTimesFound } from './queries.ts'
 import { TagChips, TagsField, TagsFilter } from './tags-field.tsx'
-import { TextHits } from './text-hits.tsx'
 import { DropHint, UploadList, useUploads } from './uploads.tsx'
 
 const route = getRouteApi('/p/$project/knowledge')
@@ -404,5 +409,103 @@ function NoItems({ onExamples }: { onExamples: () => void }) {
       Agents answer from what you write here: policies, opening hours, prices. Write an item, drop{' '}
       {readableFiles} files anywhere on this page, or start with examples from a made-up shop.
     </Empty>
+  )
+}
+
+/** The items that have these words in their texts, each with its best passage. */
+export function TextHits({ words }: { words: string }) {
+  const { data: hits, error, isPlaceholderData, refetch } = useTextHits(words)
+  if (error && !hits)
+    return <Problem title="The texts could not be searched" error={error} onRetry={() => void refetch()} />
+  if (!hits || hits.passages === 0) return null
+  return (
+    <Stack component="section" gap="xs" aria-label="In texts" data-stale={isPlaceholderData || undefined}>
+      <Title order={2} size="sm">
+        In texts
+      </Title>
+      <p className="cb-dimmed">
+        {hits.passages < passagesMax
+          ? 'Passages that have the most of these words, in any of their forms.'
+          : `The best ${passagesMax} passages for these words, in any of their forms.`}
+      </p>
+      <ul className={classes.hits}>
+        {hits.items.map((hit) => (
+          <Hit key={hit.itemId} hit={hit} />
+        ))}
+      </ul>
+    </Stack>
+  )
+}
+
+function Hit({ hit }: { hit: ExplainedHit }) {
+  const excerpt = excerptOf(hit.text, hit.forms)
+  return (
+    <li>
+      <PageLink {...to.item(hit.itemId)} c="inherit" fw={500} dir="auto">
+        {hit.name}
+      </PageLink>
+      {hit.heading && hit.heading !== hit.name && (
+        <Text span size="xs" c="dimmed" dir="auto">
+          {' '}
+          {hit.heading}
+        </Text>
+      )}
+      <p dir="auto" className="cb-wrap">
+        <Highlight text={excerpt} ranges={rangesOf(excerpt, hit.forms)} />
+      </p>
+    </li>
+  )
+}
+
+interface IndexStatusProps {
+  status: Status
+  chunks: number
+}
+
+/** How far an item is indexed: ready, in progress, or waiting, with the reason and the next attempt. */
+export function IndexStatus({ status, chunks }: IndexStatusProps) {
+  if (status.state === 'ready') {
+    return (
+      <StatusBadge tone="success" icon={<IconCheck size={12} />}>
+        Ready
+      </StatusBadge>
+    )
+  }
+  const progress = `${status.ready}/${chunks}`
+  if (status.state === 'indexing') {
+    return (
+      <StatusBadge tone="accent" icon={<IconLoader2 size={12} />}>
+        Indexing {progress}
+      </StatusBadge>
+    )
+  }
+  return (
+    <>
+      <StatusBadge tone="warning" icon={<IconAlertTriangle size={12} />}>
+        Waiting {progress}
+      </StatusBadge>
+      <Text size="xs" c="dimmed" lineClamp={2} mt={2}>
+        {status.reason}{' '}
+        {status.nextTryAt ? (
+          <>
+            Next attempt <Instant at={status.nextTryAt} as="coming" />.
+          </>
+        ) : (
+          'The next attempt starts now.'
+        )}
+      </Text>
+    </>
+  )
+}
+
+/** Who wrote an item last. */
+export function WriterName({ writer }: { writer: Writer | null }) {
+  if (writer === null) return 'the command line'
+  if (writer.name === null) return writer.isKey ? 'a deleted key' : 'a deleted person'
+  return (
+    <>
+      {writer.isKey && 'key '}
+      <bdi>{writer.name}</bdi>
+    </>
   )
 }

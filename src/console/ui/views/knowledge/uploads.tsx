@@ -7,7 +7,7 @@ import { pathOf } from '../../api.ts'
 import { PageLink } from '../../components/links.tsx'
 import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
-import { type Document, failureOf, readDocument, storeDocument, type TwinAnswer } from './documents.ts'
+import { type Document, failureOf, readDocument, storeDocument, type TwinAnswer } from './queries.ts'
 
 /** A file that is becoming an item. */
 interface Upload {

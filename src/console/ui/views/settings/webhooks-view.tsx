@@ -2,19 +2,25 @@ import { ActionIcon, Button, Menu } from '@mantine/core'
 import { IconDots, IconList, IconPlus, IconRefresh, IconTrash, IconWebhook } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
+import { Mono } from '../../components/code.tsx'
+import { useLinkToCreate } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asCount } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
-import { Mono } from '../../components/mono.tsx'
 import { Page } from '../../components/page.tsx'
 import { QueryTable } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
 import { focusedOrMenu } from '../../components/use-focus.ts'
 import classes from './settings.module.css'
-import { useLinkToCreate } from './use-link-to-create.ts'
-import { useDeleteWebhook, useNewWebhook, useRotate } from './webhook-acts.tsx'
-import { allEvents, useWebhooks } from './webhook-queries.ts'
-import { SwitchedOff, WebhookState } from './webhook-state.tsx'
+import {
+  allEvents,
+  SwitchedOff,
+  useDeleteWebhook,
+  useNewWebhook,
+  useRotate,
+  useWebhooks,
+  WebhookState,
+} from './webhooks.tsx'
 
 /** The project's webhooks: list, create, rotate, send again, switch on, remove. */
 export function WebhooksView() {
