@@ -47,7 +47,7 @@ const coreModules = [
 const shellModules = [
   /@tanstack\/(query-core|react-query|react-router)\/(?!.*(queriesObserver|useQueries|useBlocker))|@tabler\/icons-react/,
   // The others are loaded on demand, or need overlays.
-  /ui\/components\/(?!api-form|calendar|choice|confirm|day-field|dialog-host|json-tree|notices|page\.|shown|table)/,
+  /ui\/components\/(?!api-form|calendar|choice|confirm|day-field|dialog-host|json-tree|notices|page\.|row-menu|shown|table)/,
   /ui\/shell\/(?!(menus|.*-(again|commands|dialog|drawer|form))\.tsx?$)/,
   // Names of classes and of platforms: a small file that most pages share would be joined with one that few need.
   /ui\/components\/.*\.module\.css$|sources\/catalog/,
@@ -64,7 +64,10 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: stylesOf },
   { name: 'core', test: (id) => coreModules.some((form) => form.test(id)) },
   { name: 'shell', test: (id) => shellModules.some((form) => form.test(id)) },
-  { name: 'overlays', test: /@mantine\/core\/.*\/(Drawer|Menu|Modal|Popover|Tooltip)\// },
+  {
+    name: 'overlays',
+    test: /@mantine\/core\/.*\/(Drawer|Menu|Modal|Popover|Tooltip)\/|ui\/components\/row-menu/,
+  },
   {
     name: 'fields',
     test: /@mantine\/core\/.*\/(Checkbox|MultiSelect|NumberInput|Radio|Select|Switch|TagsInput|Textarea)\//,

@@ -56,12 +56,6 @@ export function useApiForm<Values extends object, Output, Body = Values>({
   const shown = new Set<string>()
   const set = (changed: Partial<Values>) => setValues((before) => ({ ...before, ...changed }))
   const isChanged = !isEdit || JSON.stringify(body(values)) !== JSON.stringify(body(first))
-  /** What an input without errors needs. */
-  const input = <Name extends keyof Values & string>(name: Name) => ({
-    value: values[name],
-    // Inputs of Mantine give an event, others the value, which is one of those that they were given.
-    onChange: (next: unknown) => set({ [name]: written(next) } as unknown as Partial<Values>),
-  })
   return {
     state: {
       isReady: isChanged && needs.every((name) => !isBlank(values[name])) && isReady(values),
@@ -76,13 +70,27 @@ export function useApiForm<Values extends object, Output, Body = Values>({
       setValues(first)
       reset()
     },
-    input,
-    /** What an input needs; `fault` is what the API calls it, if something else. */
-    field: <Name extends keyof Values & string>(name: Name, fault: string = name) => {
+    /** What an input without errors needs. */
+    input: inputsOf(values, set),
+    field: inputsOf(values, set, (fault) => {
       shown.add(fault)
-      return { ...input(name), error: faults[fault] }
-    },
+      return faults[fault]
+    }),
   }
+}
+
+/** Gives inputs their values by name; `fault` is what the API calls a field, if something else. */
+export function inputsOf<Values extends object>(
+  values: Values,
+  set: (changed: Partial<Values>) => void,
+  faultOf: (fault: string) => string | undefined = () => undefined,
+) {
+  return <Name extends keyof Values & string>(name: Name, fault: string = name) => ({
+    value: values[name],
+    // Inputs of Mantine give an event, others the value, which is one of those that they were given.
+    onChange: (next: unknown) => set({ [name]: written(next) } as unknown as Partial<Values>),
+    error: faultOf(fault),
+  })
 }
 
 interface ApiFormProps extends Omit<ComponentProps<typeof ActionForm>, 'form' | 'isPending' | 'onSubmit'> {

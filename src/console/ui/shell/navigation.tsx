@@ -1,4 +1,4 @@
-import { Kbd, UnstyledButton } from '@mantine/core'
+import { Kbd, Stack, Text, UnstyledButton } from '@mantine/core'
 import { IconSearch, IconSelector } from '@tabler/icons-react'
 import { Link, useMatchRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -33,18 +33,18 @@ export function Navigation({ isNarrow, onFollow }: NavigationProps) {
     <nav aria-label="Main" className={classes.nav} data-narrow={isNarrow || undefined}>
       <ProjectButton isNarrow={isNarrow} onFollow={onFollow} />
       <SearchButton isNarrow={isNarrow} onFollow={onFollow} />
-      <div className={classes.links}>
+      <Stack gap={2}>
         {pages.map((page) => (
           <PageLink key={page.to} page={page} isNarrow={isNarrow} onFollow={onFollow} />
         ))}
-      </div>
-      <div className={classes.end}>
+      </Stack>
+      <Stack gap={2} mt="auto">
         <Suspense>
           <Attention isNarrow={isNarrow} onFollow={onFollow} />
         </Suspense>
         <PageLink page={settingsPage} isNarrow={isNarrow} onFollow={onFollow} />
         <PersonButton isNarrow={isNarrow} onFollow={onFollow} />
-      </div>
+      </Stack>
     </nav>
   )
 }
@@ -65,9 +65,9 @@ function ProjectButton({ isNarrow, onFollow }: NavigationPart) {
         <UnstyledButton className={classes.switcher}>
           <Avatar name={project.name} />
           <span className="cb-hidden">Project </span>
-          <span className={isNarrow ? 'cb-hidden' : `cb-truncate ${classes.switcherName}`} dir="auto">
+          <Text span inherit flex={1} className={isNarrow ? 'cb-hidden' : 'cb-truncate'} dir="auto">
             {project.name}
-          </span>
+          </Text>
           <span className="cb-hidden">, switch project</span>
           {!isNarrow && <IconSelector size={14} aria-hidden />}
         </UnstyledButton>

@@ -1,4 +1,4 @@
-import { UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { Text, UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import {
   type Icon,
@@ -112,9 +112,9 @@ export default function Commands({ query, onQuery, onClose }: CommandsProps) {
       <div id={`${id}-list`} role="listbox" aria-label="Commands" className={classes.list}>
         {groups.map(({ title, commands }) => (
           <div key={title}>
-            <div className={classes.title} aria-hidden>
+            <Text size="xs" fw={500} c="dimmed" px="sm" pt="xs" pb={4} aria-hidden>
               {title}
-            </div>
+            </Text>
             {commands.map((command) => (
               <UnstyledButton
                 key={command.id}
@@ -128,16 +128,20 @@ export default function Commands({ query, onQuery, onClose }: CommandsProps) {
                 onClick={() => run(command)}
               >
                 {command.icon}
-                <span className="cb-truncate" dir="auto">
+                <Text span inherit truncate flex={1} dir="auto">
                   {command.label}
-                </span>
-                {command.keys && <span className={classes.keys}>{command.keys}</span>}
+                </Text>
+                {command.keys && <span className="cb-note">{command.keys}</span>}
               </UnstyledButton>
             ))}
           </div>
         ))}
       </div>
-      {shown.length === 0 && <p className={classes.none}>No results</p>}
+      {shown.length === 0 && (
+        <Text c="dimmed" px="md" pb="md">
+          No results
+        </Text>
+      )}
     </>
   )
 }

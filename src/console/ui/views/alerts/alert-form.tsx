@@ -40,7 +40,6 @@ import {
 import { type OfferedDestination, previewQuery, useNames } from './alert-queries.ts'
 import { unwatched, watchedOf } from './alert-search.ts'
 import { conditionInWords, minutesInWords } from './alert-words.ts'
-import classes from './alerts.module.css'
 import { describeSent } from './alerts-view.tsx'
 import { Preview } from './preview.tsx'
 
@@ -83,7 +82,7 @@ export function AlertForm({ id, first, paused = false, offered, onSaved }: Alert
   }
   return (
     <form
-      className={classes.form}
+      className="cb-beside"
       onSubmit={(event) => {
         // React passes it what a filter's own form submits.
         if (event.target !== event.currentTarget) return

@@ -1,10 +1,9 @@
-import { ActionIcon, Group, Menu, Tabs, Text } from '@mantine/core'
+import { Group, Tabs, Text } from '@mantine/core'
 import {
   IconAlertTriangle,
   IconBell,
   IconBellCheck,
   IconCheck,
-  IconDots,
   IconPencil,
   IconPlayerPause,
   IconPlayerPlay,
@@ -14,7 +13,6 @@ import {
 } from '@tabler/icons-react'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import type { Alert, AlertState as State } from '../../../../alerts/schemas.ts'
 import { pathOf } from '../../api.ts'
 import { sayNotDone, useAct } from '../../components/acts.ts'
@@ -24,24 +22,17 @@ import { counted } from '../../components/figures.ts'
 import { Instant, useNow } from '../../components/instant.tsx'
 import { PageButton, PageLink } from '../../components/links.tsx'
 import { Page } from '../../components/page.tsx'
+import { RowMenu } from '../../components/row-menu.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { PagedTable, QueryTable } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
-import { focusedOrMenu } from '../../components/use-focus.ts'
 import { parseSearch } from '../../search-params.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { readFilters } from '../calls/chosen-filters.ts'
 import { chartOf } from '../charts/chart-search.ts'
 import { chosenFilters } from './alert-draft.ts'
 import { changesQuery, type FiredChange, useAlerts, useNames } from './alert-queries.ts'
-import {
-  filtersInWords,
-  lastedInWords,
-  type Names,
-  ruleInWords,
-  stateLabels,
-  valueInWords,
-} from './alert-words.ts'
+import { filtersInWords, lastedInWords, type Names, ruleInWords, valueInWords } from './alert-words.ts'
 
 const newAlert = { from: '/p/$project', to: '/p/$project/settings/alerts/new' } as const
 
@@ -121,33 +112,23 @@ function Rules({ mayChange }: { mayChange: boolean }) {
         void navigate({ to: '/p/$project/settings/alerts/$alert', params: { project, alert: id } })
       }
       expectedRows={3}
-      columns={({ cell, when }) => [
+      columns={({ cell, end, figure, when }) => [
         cell('Name', (rule) => <Rule rule={rule} names={names} />),
         cell('State', ({ state }) => <AlertState state={state} />, { width: '104px' }),
         when('Since', ({ since }) => since, { from: 640 }),
-        cell(
+        figure(
           'Value',
-          ({ of, show, value }) => (
-            <span className="cb-figure">{valueInWords(chartOf({ of, show }).chart, value)}</span>
-          ),
-          { width: '88px', align: 'right', from: 480 },
+          ({ of, show, value }) => valueInWords(chartOf({ of, show }).chart, value),
+          '88px',
+          480,
         ),
-        cell(
+        figure(
           'Counted',
-          ({ calls }) => <span className="cb-figure cb-dimmed">{counted(calls, 'call')}</span>,
-          { width: '96px', align: 'right', from: 640 },
+          ({ calls }) => <span className="cb-dimmed">{counted(calls, 'call')}</span>,
+          '96px',
+          640,
         ),
-        ...(mayChange
-          ? [
-              {
-                key: 'actions',
-                header: <span className="cb-hidden">Actions</span>,
-                width: '48px',
-                align: 'right' as const,
-                render: (alert: Alert) => <AlertMenu alert={alert} />,
-              },
-            ]
-          : []),
+        ...(mayChange ? [end('Actions', (alert) => <AlertMenu alert={alert} />)] : []),
       ]}
       empty={
         <Empty icon={<IconBell size={24} />} title="No alerts yet" action={mayChange && <Starters />}>
@@ -168,7 +149,7 @@ function Rule({ rule, names }: { rule: Alert; names: Names }) {
         <PageLink {...to.alert(rule.id)} dir="auto" className="cb-truncate">
           {rule.name}
         </PageLink>
-        {rule.paused && <StatusBadge tone="neutral">Paused</StatusBadge>}
+        {rule.paused && <StatusBadge tone="neutral" label="Paused" />}
       </Group>
       <Text c="dimmed" className="cb-wrap">
         {ruleInWords(rule, names)}
@@ -178,16 +159,16 @@ function Rule({ rule, names }: { rule: Alert; names: Names }) {
   )
 }
 
-const looks: Record<State, { tone: 'success' | 'warning' | 'danger' | 'neutral'; icon?: ReactNode }> = {
-  ok: { tone: 'success', icon: <IconCheck size={12} stroke={2.5} /> },
-  warning: { tone: 'warning', icon: <IconAlertTriangle size={12} /> },
-  alert: { tone: 'danger', icon: <IconBell size={12} /> },
-  no_data: { tone: 'neutral' },
-}
+const badges = {
+  ok: { tone: 'success', icon: IconCheck, label: 'OK' },
+  warning: { tone: 'warning', icon: IconAlertTriangle, label: 'Warning' },
+  alert: { tone: 'danger', icon: IconBell, label: 'Alert' },
+  no_data: { tone: 'neutral', label: 'No data' },
+} as const satisfies Record<State, object>
 
 /** The state of an alert. */
 export function AlertState({ state }: { state: State }) {
-  return <StatusBadge {...looks[state]}>{stateLabels[state]}</StatusBadge>
+  return <StatusBadge {...badges[state]} />
 }
 
 /** When alerts fired, for how long, and the calls that were counted. @param alert only this one */
@@ -198,7 +179,7 @@ export function Fired({ alert }: { alert?: string }) {
     data.filter(({ state }) => state === 'alert' || state === 'warning'),
   )
   // Of one alert, rows need no name, below which a narrow table has the rest.
-  const beside = alert === undefined ? ({ from: 640 } as const) : {}
+  const beside = { from: alert === undefined ? 640 : undefined } as const
   return (
     <PagedTable
       label="What fired"
@@ -208,13 +189,13 @@ export function Fired({ alert }: { alert?: string }) {
       rows={rows}
       rowKey={({ seq }) => String(seq)}
       expectedRows={3}
-      columns={({ cell, when }) => [
+      columns={({ cell, figure, when }) => [
         cell('State', ({ state }) => <AlertState state={state} />, { width: '104px' }),
         ...(alert === undefined ? [cell('Alert', (change) => <Name change={change} />)] : []),
         cell('Value', (change) => <Value {...change} />, { width: '176px', from: 800 }),
         when('When', ({ at }) => at, { as: 'moment', width: '128px', ...beside }),
         cell('For', (change) => <Lasted {...change} />, { width: '112px', from: 480 }),
-        cell('Counted', (change) => <Counted {...change} />, { width: '96px', align: 'right', ...beside }),
+        figure('Counted', (change) => <Counted {...change} />, '96px', beside.from),
       ]}
       empty={
         !changes.hasNextPage && (
@@ -320,42 +301,21 @@ export function describeSent(queued: number): string {
 }
 
 /** The acts of a row. */
-export function AlertMenu({ alert }: { alert: Alert }) {
+function AlertMenu({ alert }: { alert: Alert }) {
   const navigate = useNavigate()
   const { pause, test, remove } = useAlertActs(alert)
   const { id, name, paused } = alert
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
-          <IconDots size={16} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => void navigate(to.alert(id))}>
-          Edit
-        </Menu.Item>
-        <Menu.Item
-          leftSection={paused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />}
-          onClick={pause}
-        >
-          {paused ? 'Resume' : 'Pause'}
-        </Menu.Item>
-        <Menu.Item leftSection={<IconSend size={16} />} disabled={alert.to.length === 0} onClick={test}>
-          Send a test message
-        </Menu.Item>
-        <Menu.Item
-          color="var(--cb-danger-text)"
-          leftSection={<IconTrash size={16} />}
-          onClick={() => {
-            // The dialog gives the focus back to what had it.
-            focusedOrMenu()?.focus()
-            remove()
-          }}
-        >
-          Delete
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <RowMenu
+      name={name}
+      items={[
+        { icon: IconPencil, label: 'Edit', act: () => void navigate(to.alert(id)) },
+        paused
+          ? { icon: IconPlayerPlay, label: 'Resume', act: pause }
+          : { icon: IconPlayerPause, label: 'Pause', act: pause },
+        { icon: IconSend, label: 'Send a test message', act: test, isDisabled: alert.to.length === 0 },
+        { icon: IconTrash, label: 'Delete', act: remove, isDanger: true },
+      ]}
+    />
   )
 }

@@ -111,17 +111,10 @@ const loading = <Skeleton height={12} width={120} my={4} />
 
 /** Why nothing is asked just now; nothing where it is. */
 function State({ pause, rubric }: Pick<AnalysisStatus, 'pause'> & { rubric: Rubric | null }) {
-  if (pause)
-    return (
-      <StatusBadge tone="warning" icon={<IconPlayerPause size={12} />}>
-        Paused
-      </StatusBadge>
-    )
+  if (pause) return <StatusBadge tone="warning" icon={IconPlayerPause} label="Paused" />
   if (rubric && rubric.share > 0) return null
   return (
-    <StatusBadge tone="neutral" icon={<IconPower size={12} />}>
-      {rubric ? 'Off: its share is 0%' : 'No rubric yet'}
-    </StatusBadge>
+    <StatusBadge tone="neutral" icon={IconPower} label={rubric ? 'Off: its share is 0%' : 'No rubric yet'} />
   )
 }
 
@@ -180,11 +173,9 @@ function NoModel() {
   return (
     <Stack component="section" gap="sm" mb="md" px="md" py="sm" className="cb-box">
       <p>
-        <StatusBadge tone="neutral" icon={<IconPower size={12} />}>
-          Off
-        </StatusBadge>{' '}
-        No model is set, so no transcript is sent anywhere. Whoever runs Callbook names one in its settings
-        and restarts it: your own server (llama.cpp, vLLM, Ollama and others), or Hugging Face with a token.
+        <StatusBadge tone="neutral" icon={IconPower} label="Off" /> No model is set, so no transcript is sent
+        anywhere. Whoever runs Callbook names one in its settings and restarts it: your own server (llama.cpp,
+        vLLM, Ollama and others), or Hugging Face with a token.
       </p>
       <CodeBlock
         label="Copy settings"

@@ -3,25 +3,15 @@ import type { Analysis, Verdict as Result } from '../../../../analysis/schemas.t
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { verdictWords } from '../calls/filter-labels.ts'
 
+const verdictBadges = {
+  pass: { tone: 'success', icon: IconCheck },
+  fail: { tone: 'danger', icon: IconX },
+  unknown: { tone: 'neutral', icon: IconQuestionMark },
+} as const
+
 /** The answer to a criterion, as an icon and a word. */
 export function Verdict({ result }: { result: Result }) {
-  if (result === 'pass')
-    return (
-      <StatusBadge tone="success" icon={<IconCheck size={12} stroke={2.5} />}>
-        {verdictWords.pass}
-      </StatusBadge>
-    )
-  if (result === 'fail')
-    return (
-      <StatusBadge tone="danger" icon={<IconX size={12} stroke={2.5} />}>
-        {verdictWords.fail}
-      </StatusBadge>
-    )
-  return (
-    <StatusBadge tone="neutral" icon={<IconQuestionMark size={12} stroke={2.5} />}>
-      {verdictWords.unknown}
-    </StatusBadge>
-  )
+  return <StatusBadge {...verdictBadges[result]} label={verdictWords[result]} />
 }
 
 const skips: Record<string, string> = {

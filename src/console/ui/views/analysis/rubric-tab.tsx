@@ -1,4 +1,4 @@
-import { Button, Group, Menu, Stack, UnstyledButton } from '@mantine/core'
+import { Button, Group, Menu, SimpleGrid, Stack, UnstyledButton } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconChevronDown, IconChevronLeft, IconListCheck, IconTestPipe } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -9,6 +9,7 @@ import { pathOf, unwrap } from '../../api.ts'
 import { useFaultFocus } from '../../components/api-form.tsx'
 import { useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { Loaded } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -17,8 +18,7 @@ import classes from './analysis-page.module.css'
 import { rubricQuery, statusQuery } from './analysis-queries.ts'
 import { personOf } from './analysis-words.tsx'
 import { draftOf, emptyDraft, type RubricDraft, rubricOf } from './rubric-draft.ts'
-import { isShownByFields, RubricEditor } from './rubric-editor.tsx'
-import { RubricText } from './rubric-text.tsx'
+import { isShownByFields, RubricEditor, RubricText } from './rubric-editor.tsx'
 import { starters } from './starters.ts'
 import { Trial } from './trial.tsx'
 
@@ -174,19 +174,14 @@ function OldVersion({ rubric, version, onStart }: OldVersionProps) {
           </span>
         </p>
         <span className="cb-row">
-          <Button
+          <TextButton
+            icon={IconChevronLeft}
+            label="Version in force"
             variant="default"
             size="xs"
-            leftSection={<IconChevronLeft size={14} />}
             onClick={() => show(undefined)}
-          >
-            Version in force
-          </Button>
-          {onStart && (
-            <Button size="xs" onClick={onStart}>
-              Start a new version from it
-            </Button>
-          )}
+          />
+          {onStart && <TextButton label="Start a new version from it" size="xs" onClick={onStart} />}
         </span>
       </Group>
       {rubric && <RubricText rubric={rubric} />}
@@ -267,14 +262,13 @@ function Editor({ rubric, draft, isChanged, hasModel, onDraft }: EditorProps) {
             >
               Discard
             </Button>
-            <Button
+            <TextButton
+              icon={IconTestPipe}
+              label="Try on a call"
               variant="default"
-              leftSection={<IconTestPipe size={16} />}
               disabled={!hasModel}
               onClick={tryOut}
-            >
-              Try on a call
-            </Button>
+            />
             <Button type="submit" disabled={!isChanged} loading={save.isPending}>
               Save version {next}
             </Button>
@@ -293,7 +287,14 @@ function Starters({ onStart }: { onStart: (draft: RubricDraft) => void }) {
         the call that its answer rests on. Start from an example and change what you like: nothing is sent
         before you save.
       </Empty>
-      <ul className={classes.starters}>
+      <SimpleGrid
+        component="ul"
+        cols={{ base: 1, xs: 3 }}
+        spacing="sm"
+        maw={960}
+        mx="auto"
+        className={classes.starters}
+      >
         {starters.map(({ name, about, rubric }) => (
           <li key={name}>
             <UnstyledButton w="100%" className="cb-box" onClick={() => onStart(draftOf(rubric, false))}>
@@ -307,11 +308,9 @@ function Starters({ onStart }: { onStart: (draft: RubricDraft) => void }) {
             </UnstyledButton>
           </li>
         ))}
-      </ul>
+      </SimpleGrid>
       <Group justify="center" mt="md">
-        <Button variant="default" onClick={() => onStart(emptyDraft)}>
-          Start from scratch
-        </Button>
+        <TextButton label="Start from scratch" variant="default" onClick={() => onStart(emptyDraft)} />
       </Group>
     </section>
   )

@@ -47,11 +47,7 @@ function QuestionItem({ call, question }: { call: string; question: Question }) 
         {query}
       </Text>
       <Group component="p" gap="4px 12px" fz={12} className="cb-dimmed">
-        {isGap ? (
-          <StatusBadge tone="warning">Gap</StatusBadge>
-        ) : (
-          <StatusBadge tone="neutral">Answered</StatusBadge>
-        )}
+        {isGap ? <StatusBadge tone="warning" label="Gap" /> : <StatusBadge tone="neutral" label="Answered" />}
         {coverage !== null && <span>{asPercent(coverage)} covered</span>}
         <Instant at={at} as="moment" />
       </Group>

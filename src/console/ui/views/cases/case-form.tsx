@@ -1,4 +1,4 @@
-import { Blockquote, Button, Group, Select, Stack, Text, Textarea } from '@mantine/core'
+import { Blockquote, Group, Select, Stack, Text, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { toolUses } from '../../../../calls/reading/steps.ts'
@@ -8,6 +8,7 @@ import { read } from '../../api.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { CodeBlock } from '../../components/code.tsx'
 import { counted } from '../../components/figures.ts'
+import { TextButton } from '../../components/icon-button.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Labelled } from '../../components/page.tsx'
 import { to } from '../../components/to.ts'
@@ -115,9 +116,7 @@ function Made({ id, project, onClose }: { id: string; project: string; onClose: 
         <PageLink {...to.tests} onClick={onClose}>
           All tests
         </PageLink>
-        <Button data-autofocus onClick={onClose}>
-          Done
-        </Button>
+        <TextButton label="Done" data-autofocus onClick={onClose} />
       </Group>
     </Stack>
   )

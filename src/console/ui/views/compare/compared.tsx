@@ -221,7 +221,7 @@ function Verdict({ metric: { verdict, reason, moreCalls } }: Pick<RowProps, 'met
   if (verdict !== 'not_sure')
     return (
       <span>
-        <StatusBadge tone={verdicts[verdict].tone}>{verdicts[verdict].word}</StatusBadge>
+        <StatusBadge tone={verdicts[verdict].tone} label={verdicts[verdict].word} />
       </span>
     )
   const why =

@@ -1,4 +1,4 @@
-import { Skeleton, Stack } from '@mantine/core'
+import { Box, Group, Skeleton, Stack, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useLocation, useNavigate, useRouter } from '@tanstack/react-router'
@@ -10,7 +10,6 @@ import { Problem } from '../../components/problem.tsx'
 import icon from '../../icon.svg'
 import { ownPath } from '../../own-path.ts'
 import { sessionQuery } from '../../session.ts'
-import classes from './entry.module.css'
 
 interface EntryFrameProps {
   title: string
@@ -25,17 +24,30 @@ interface EntryFrameProps {
 export function EntryFrame({ title, text, children, footer }: EntryFrameProps) {
   useDocumentTitle(`${title} · Callbook`)
   return (
-    <main className={classes.entry}>
+    <Group
+      component="main"
+      justify="center"
+      align="flex-start"
+      mih="100vh"
+      p="max(32px, 14vh) 16px 32px"
+      bg="var(--cb-surface)"
+    >
       <Stack gap="lg" w="100%" maw={360}>
         <img src={icon} width={32} height={32} alt="Callbook" style={{ flex: 'none' }} />
         <Stack component="header" gap={4}>
-          <h1 dir="auto">{title}</h1>
+          <Title order={1} fz={24} lh="32px" lts="-0.02em" dir="auto" className="cb-wrap">
+            {title}
+          </Title>
           {text && <p className="cb-dimmed">{text}</p>}
         </Stack>
         {children}
-        {footer && <footer className={classes.footer}>{footer}</footer>}
+        {footer && (
+          <Box component="footer" pt="md" c="dimmed" style={{ borderTop: '1px solid var(--cb-border)' }}>
+            {footer}
+          </Box>
+        )}
       </Stack>
-    </main>
+    </Group>
   )
 }
 

@@ -18,6 +18,7 @@ import { type Answered, ApiProblem, pathOf } from '../../api.ts'
 import { useApiForm, useFaultFocus } from '../../components/api-form.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes } from '../../components/figures.ts'
+import { TextButton } from '../../components/icon-button.tsx'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem, Warning } from '../../components/problem.tsx'
@@ -107,9 +108,7 @@ function NewItem() {
             <PageButton variant="default" {...back} onClick={() => drafts.drop(name)}>
               {state.isReady ? 'Discard' : 'Cancel'}
             </PageButton>
-            <Button type="submit" loading={state.isPending} disabled={!state.isReady}>
-              Save
-            </Button>
+            <TextButton label="Save" type="submit" loading={state.isPending} disabled={!state.isReady} />
           </Group>
         }
       />

@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Skeleton, Stack, Tabs, Text } from '@mantine/core'
+import { Group, SegmentedControl, Skeleton, Stack, Tabs, Text } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -10,6 +10,7 @@ import { useConfirm } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes, asCount } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageButton, PageLink } from '../../components/links.tsx'
 import { Loaded } from '../../components/page.tsx'
@@ -62,14 +63,13 @@ export function ItemView() {
         }
         action={
           <Guarded right="delete">
-            <Button
+            <TextButton
+              icon={IconTrash}
+              label="Delete"
               variant="default"
-              leftSection={<IconTrash size={16} />}
               onClick={() => data && remove(data)}
               disabled={!data}
-            >
-              Delete
-            </Button>
+            />
           </Guarded>
         }
       />
@@ -114,7 +114,7 @@ export function ItemView() {
                   <ChunkCard
                     key={chunk.position}
                     {...chunk}
-                    note={!chunk.isEmbedded && <StatusBadge tone="warning">Not embedded yet</StatusBadge>}
+                    note={!chunk.isEmbedded && <StatusBadge tone="warning" label="Not embedded yet" />}
                   />
                 ))}
               </Stack>

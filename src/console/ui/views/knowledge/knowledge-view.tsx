@@ -1,4 +1,4 @@
-import { Button, Checkbox, CloseButton, Group, MultiSelect, Stack, Text, Title } from '@mantine/core'
+import { Box, Button, Checkbox, CloseButton, Group, MultiSelect, Stack, Text, Title } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
 import {
   IconAlertTriangle,
@@ -25,6 +25,7 @@ import { Empty } from '../../components/empty.tsx'
 import { asBytes, asCount, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { Highlight } from '../../components/highlight.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageButton, PageLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -36,7 +37,6 @@ import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { exampleDocuments } from './example-documents.ts'
 import { excerptOf, rangesOf } from './excerpt.ts'
-import classes from './knowledge.module.css'
 import { passagesMax, readableFiles, rowsOf, useItems, useTextHits, useTimesFound } from './queries.ts'
 import { TagChips, TagsField, TagsFilter } from './tags-field.tsx'
 import { DropHint, UploadList, useUploads } from './uploads.tsx'
@@ -121,32 +121,16 @@ export function KnowledgeView() {
         isStale={items.isPlaceholderData}
         rowKey={(row) => row.id}
         onOpen={(row) => void navigate(to.item(row.id))}
-        columns={({ cell }) => [
+        columns={({ cell, figure }) => [
           ...(mayDelete || mayChange ? [choiceColumn(rows, chosen)] : []),
           cell('Name', (row) => <Name row={row} />),
           cell('Status', (row) => <IndexStatus status={row.status} chunks={row.chunks} />, {
             width: '160px',
             from: 640,
           }),
-          cell('Chunks', (row) => <Figure>{asCount(row.chunks)}</Figure>, {
-            width: '80px',
-            align: 'right',
-            from: 800,
-          }),
-          cell('Size', (row) => <Figure>{asBytes(row.textBytes)}</Figure>, {
-            width: '90px',
-            align: 'right',
-            from: 800,
-          }),
-          ...(timesFound
-            ? [
-                cell('Found', ({ id }) => <Figure>{timesOf(timesFound.of(id))}</Figure>, {
-                  width: '80px',
-                  align: 'right',
-                  from: 640,
-                }),
-              ]
-            : []),
+          figure('Chunks', ({ chunks }) => asCount(chunks), '80px', 800),
+          figure('Size', ({ textBytes }) => asBytes(textBytes), '90px', 800),
+          ...(timesFound ? [figure('Found', ({ id }) => timesOf(timesFound.of(id)), '80px', 640)] : []),
           cell('Updated', (row) => <Updated row={row} />, { width: '230px', from: 640 }),
         ]}
         empty={
@@ -196,9 +180,7 @@ function ItemActions({ onUpload }: { onUpload: () => void }) {
         Questions
       </PageButton>
       <Guarded right="change">
-        <Button variant="default" leftSection={<IconUpload size={16} />} onClick={onUpload}>
-          Upload files
-        </Button>
+        <TextButton icon={IconUpload} label="Upload files" variant="default" onClick={onUpload} />
       </Guarded>
       <Guarded right="change">
         <PageButton to="/p/$project/new-item" params={{ project }} leftSection={<IconPlus size={16} />}>
@@ -232,10 +214,6 @@ function choiceColumn(rows: readonly KnowledgeRow[], { ids, choose }: Chosen): C
       />
     ),
   }
-}
-
-function Figure({ children }: { children: string }) {
-  return <span className="cb-figure">{children}</span>
 }
 
 function timesOf(times: number | null): string {
@@ -312,7 +290,18 @@ function ChosenItems({ chosen: { ids, choose }, rows }: { chosen: Chosen; rows: 
       },
     })
   return (
-    <section className={classes.chosen} aria-label="Selected items">
+    <Group
+      component="section"
+      aria-label="Selected items"
+      gap="xs"
+      py={6}
+      px="sm"
+      pos="sticky"
+      bottom={16}
+      bg="var(--cb-raised)"
+      className="cb-box cb-figure"
+      style={{ alignSelf: 'center', zIndex: 3, boxShadow: 'var(--mantine-shadow-md)' }}
+    >
       <span role="status">
         {asCount(ids.size)} selected
         {ids.size === chosenMax && ', as many as can be changed at once'}
@@ -333,19 +322,18 @@ function ChosenItems({ chosen: { ids, choose }, rows }: { chosen: Chosen; rows: 
         </Button>
       </Guarded>
       {mayDelete && (
-        <Button
+        <TextButton
+          icon={IconTrash}
+          label="Delete"
           size="compact-sm"
           variant="subtle"
           color="red"
           c="var(--cb-danger-text)"
-          leftSection={<IconTrash size={14} aria-hidden />}
           onClick={remove}
-        >
-          Delete
-        </Button>
+        />
       )}
       <CloseButton size="sm" aria-label="Clear selection" onClick={() => choose([])} />
-    </section>
+    </Group>
   )
 }
 
@@ -382,11 +370,7 @@ function NoMatches({ words, onShowAll }: { words: string; onShowAll: () => void 
     <Empty
       icon={<IconSearchOff size={24} />}
       title="No item has this in its name or text"
-      action={
-        <Button variant="default" onClick={onShowAll}>
-          Show all items
-        </Button>
-      }
+      action={<TextButton label="Show all items" variant="default" onClick={onShowAll} />}
     >
       To search by meaning, as agents do, use the playground.
     </Empty>
@@ -400,9 +384,7 @@ function NoItems({ onExamples }: { onExamples: () => void }) {
       title="No knowledge yet"
       action={
         <Guarded right="change">
-          <Button variant="default" onClick={onExamples}>
-            Load three example documents
-          </Button>
+          <TextButton label="Load three example documents" variant="default" onClick={onExamples} />
         </Guarded>
       }
     >
@@ -428,11 +410,11 @@ export function TextHits({ words }: { words: string }) {
           ? 'Passages that have the most of these words, in any of their forms.'
           : `The best ${passagesMax} passages for these words, in any of their forms.`}
       </p>
-      <ul className={classes.hits}>
+      <Stack component="ul" gap={0} className="cb-wrap">
         {hits.items.map((hit) => (
           <Hit key={hit.itemId} hit={hit} />
         ))}
-      </ul>
+      </Stack>
     </Stack>
   )
 }
@@ -440,7 +422,7 @@ export function TextHits({ words }: { words: string }) {
 function Hit({ hit }: { hit: ExplainedHit }) {
   const excerpt = excerptOf(hit.text, hit.forms)
   return (
-    <li>
+    <Box component="li" p="xs" style={{ borderBottom: '1px solid var(--cb-border)' }}>
       <PageLink {...to.item(hit.itemId)} c="inherit" fw={500} dir="auto">
         {hit.name}
       </PageLink>
@@ -450,10 +432,10 @@ function Hit({ hit }: { hit: ExplainedHit }) {
           {hit.heading}
         </Text>
       )}
-      <p dir="auto" className="cb-wrap">
+      <p dir="auto">
         <Highlight text={excerpt} ranges={rangesOf(excerpt, hit.forms)} />
       </p>
-    </li>
+    </Box>
   )
 }
 
@@ -465,25 +447,15 @@ interface IndexStatusProps {
 /** How far an item is indexed: ready, in progress, or waiting, with the reason and the next attempt. */
 export function IndexStatus({ status, chunks }: IndexStatusProps) {
   if (status.state === 'ready') {
-    return (
-      <StatusBadge tone="success" icon={<IconCheck size={12} />}>
-        Ready
-      </StatusBadge>
-    )
+    return <StatusBadge tone="success" icon={IconCheck} label="Ready" />
   }
   const progress = `${status.ready}/${chunks}`
   if (status.state === 'indexing') {
-    return (
-      <StatusBadge tone="accent" icon={<IconLoader2 size={12} />}>
-        Indexing {progress}
-      </StatusBadge>
-    )
+    return <StatusBadge tone="accent" icon={IconLoader2} label={`Indexing ${progress}`} />
   }
   return (
     <>
-      <StatusBadge tone="warning" icon={<IconAlertTriangle size={12} />}>
-        Waiting {progress}
-      </StatusBadge>
+      <StatusBadge tone="warning" icon={IconAlertTriangle} label={`Waiting ${progress}`} />
       <Text size="xs" c="dimmed" lineClamp={2} mt={2}>
         {status.reason}{' '}
         {status.nextTryAt ? (

@@ -105,7 +105,7 @@ function Chunks({ project, settled, edited }: ChunksProps) {
         <ChunkCard
           key={chunk.position}
           {...chunk}
-          note={chunk.change && <StatusBadge tone={tones[chunk.change]}>{chunk.change}</StatusBadge>}
+          note={chunk.change && <StatusBadge tone={tones[chunk.change]} label={chunk.change} />}
         />
       ))}
       {chunks.length > shownMax && (

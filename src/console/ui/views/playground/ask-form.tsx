@@ -1,4 +1,15 @@
-import { Button, Group, NumberInput, Paper, Select, Skeleton, Stack, Text, TextInput } from '@mantine/core'
+import {
+  Box,
+  Button,
+  Group,
+  NumberInput,
+  Paper,
+  Select,
+  Skeleton,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { IconMessageQuestion, IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
@@ -13,7 +24,6 @@ import { to } from '../../components/to.ts'
 import { useFocus } from '../../components/use-focus.ts'
 import { useProject } from '../../session.ts'
 import { KeepButton } from '../questions/questions.tsx'
-import classes from './playground.module.css'
 import { type AskRequest, toCurl } from './request.ts'
 import { timeSegments } from './time-segments.ts'
 
@@ -23,6 +33,9 @@ const modes = [
   { value: 'keyword', label: 'Keyword only' },
   { value: 'vector', label: 'Vector only' },
 ]
+
+/** Of a small field among the options. */
+export const optionSize = { flex: '1 1 100px', maw: 160 }
 
 interface AskFormProps {
   /** The initial request, such as that in the address. */
@@ -92,7 +105,7 @@ export function AskForm({ initial, itemIds, options, onAsk }: AskFormProps) {
             Ask
           </Button>
         </Group>
-        <div className={classes.askOptions}>
+        <Group gap="xs" align="flex-end" mt="xs">
           {options}
           <AskOptions draft={draft} onDraft={setDraft} onAsk={ask} />
           {isSent && <CopyButton value={toCurl(location.origin, request)} label="Copy as curl" withText />}
@@ -101,7 +114,7 @@ export function AskForm({ initial, itemIds, options, onAsk }: AskFormProps) {
               Keep as golden
             </KeepButton>
           )}
-        </div>
+        </Group>
       </form>
       {!isSent && (
         <Empty icon={<IconMessageQuestion size={24} />} title="Ask what a caller would ask">
@@ -134,6 +147,7 @@ function AskOptions({ draft, onDraft, onAsk }: AskOptionsProps) {
       <Select
         label="Mode"
         size="xs"
+        {...optionSize}
         data={modes}
         value={draft.mode ?? 'hybrid'}
         allowDeselect={false}
@@ -146,6 +160,7 @@ function AskOptions({ draft, onDraft, onAsk }: AskOptionsProps) {
       <NumberInput
         label="Passages"
         size="xs"
+        {...optionSize}
         min={1}
         max={50}
         clampBehavior="strict"
@@ -157,6 +172,7 @@ function AskOptions({ draft, onDraft, onAsk }: AskOptionsProps) {
         label="Time budget"
         suffix=" ms"
         size="xs"
+        {...optionSize}
         min={10}
         max={10_000}
         step={50}
@@ -276,11 +292,14 @@ function TimeBar({ timed }: TimeBarProps) {
   const { shares, tookMs } = timed
   return (
     <div>
-      <div aria-hidden className={classes.timeBar} style={{ height: 2 * lineHeight + gap }}>
+      <Box aria-hidden pos="relative" h={2 * lineHeight + gap} mb={6} style={{ overflow: 'hidden' }}>
         {timeSegments(timed).map(({ name, line, from, width }) => (
           <div
             key={name}
             style={{
+              position: 'absolute',
+              forcedColorAdjust: 'none',
+              minWidth: 1,
               left: `${100 * from}%`,
               width: `${100 * width}%`,
               top: line === 1 ? lineHeight + gap : 0,
@@ -289,7 +308,7 @@ function TimeBar({ timed }: TimeBarProps) {
             }}
           />
         ))}
-      </div>
+      </Box>
       <Group gap="md">
         <Text size="xs" fw={600} className="cb-figure">
           {tookMs.toFixed(1)} ms
@@ -298,8 +317,7 @@ function TimeBar({ timed }: TimeBarProps) {
           <Group key={name} gap={6}>
             <span
               aria-hidden
-              className={classes.timePart}
-              style={{ width: 8, height: 8, borderRadius: 2, background: color }}
+              style={{ width: 8, height: 8, borderRadius: 2, background: color, forcedColorAdjust: 'none' }}
             />
             <Faint>
               {label} {shares[name].toFixed(1)} ms

@@ -7,8 +7,7 @@ import { read } from '../../api.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { useProject, useRefusal } from '../../session.ts'
 import { rowsOf, useItems } from '../knowledge/queries.ts'
-import { AskForm } from './ask-form.tsx'
-import classes from './playground.module.css'
+import { AskForm, optionSize } from './ask-form.tsx'
 import { itemsMax } from './playground-search.ts'
 import type { AskRequest } from './request.ts'
 
@@ -71,6 +70,7 @@ function KeySelect({ tags, onChange }: KeySelectProps) {
   return (
     <Select
       label="As this key"
+      {...optionSize}
       placeholder="Any"
       size="xs"
       clearable
@@ -101,7 +101,8 @@ function ItemsSelect({ itemIds, onChange }: ItemsSelectProps) {
       label="Items"
       placeholder={itemIds.length > 0 ? undefined : 'All'}
       size="xs"
-      className={classes.askItems}
+      flex="1 1 320px"
+      maw={480}
       searchable
       clearable
       maxValues={itemsMax}

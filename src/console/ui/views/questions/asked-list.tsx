@@ -7,6 +7,7 @@ import { tagsOf } from '../../../../text/tags.ts'
 import { pathOf, read, unwrap } from '../../api.ts'
 import { asCount, asPercent, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageButton, PageLink } from '../../components/links.tsx'
 import { Loaded } from '../../components/page.tsx'
@@ -98,7 +99,7 @@ export function AskedList({ state, search, total, onShow, empty }: AskedListProp
         empty={
           assignee === undefined ? empty : <p className="cb-dimmed">No question is assigned like this.</p>
         }
-        columns={({ cell, text, when }) => [
+        columns={({ cell, figure, when }) => [
           cell('Question', (row) => (
             <Text size="sm" lineClamp={2} dir="auto" className="cb-wrap">
               {row.query}
@@ -118,17 +119,13 @@ export function AskedList({ state, search, total, onShow, empty }: AskedListProp
                 }),
               ]
             : [
-                text('Coverage', ({ coverage }) => (coverage === null ? null : asPercent(coverage)), {
-                  width: '84px',
-                  align: 'right',
-                  from: 480,
-                }),
+                figure('Coverage', ({ coverage }) => coverage !== null && asPercent(coverage), '84px', 480),
                 cell('Assigned to', ({ assignee }) => <bdi>{assignee?.name}</bdi>, {
                   width: '130px',
                   from: 800,
                 }),
               ]),
-          text('Asked', ({ count }) => asCount(count), { width: '72px', align: 'right' }),
+          figure('Asked', ({ count }) => asCount(count), '72px'),
           when('Last', ({ lastAt }) => lastAt, { width: '110px', from: 640 }),
         ]}
       />
@@ -297,9 +294,7 @@ function Written({ question: { id }, item: itemId, isPending, onChange, onNext }
           <strong>Answered{data.coverage !== null && `, ${covered}`}.</strong> “<bdi>{item.name}</bdi>”
           answers it.
         </p>
-        <Button ref={next} size="compact-sm" onClick={onNext}>
-          Next question
-        </Button>
+        <TextButton label="Next question" ref={next} size="compact-sm" onClick={onNext} />
       </Group>
     )
   return (
@@ -344,16 +339,12 @@ function Marks({ question, isPending, onChange }: MarksProps) {
     <>
       {offered.map(({ label, mark, key }) => (
         <Guarded key={label} right="change" label={`${label} (${key.toUpperCase()})`}>
-          <Button variant="default" size="compact-sm" onClick={() => act(mark)}>
-            {label}
-          </Button>
+          <TextButton label={label} variant="default" size="compact-sm" onClick={() => act(mark)} />
         </Guarded>
       ))}
       {question.mark !== null && question.state !== 'dismissed' && (
         <Guarded right="change">
-          <Button variant="subtle" size="compact-sm" onClick={() => act(null)}>
-            Clear mark
-          </Button>
+          <TextButton label="Clear mark" variant="subtle" size="compact-sm" onClick={() => act(null)} />
         </Guarded>
       )}
     </>

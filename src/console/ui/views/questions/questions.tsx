@@ -1,4 +1,4 @@
-import { Button, type ButtonProps, Stack, Text } from '@mantine/core'
+import { Box, Button, type ButtonProps, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ComponentProps, lazy, type ReactNode, Suspense } from 'react'
 import type { FoundPassage } from '../../../../knowledge/questions/hits.ts'
@@ -10,7 +10,6 @@ import { Guarded } from '../../components/guarded.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
-import classes from './questions.module.css'
 
 const KeepForm = lazy(() => import('./keep-form.tsx'))
 
@@ -66,11 +65,11 @@ function plain(text: string): string {
 export function PassageList({ passages, askedAt }: PassageListProps) {
   if (passages.length === 0) return <p className="cb-dimmed">No passage was found.</p>
   return (
-    <Stack component="ol" gap="xs" maw={720} className={classes.passages}>
+    <Stack component="ol" gap="xs" maw={720} className="cb-wrap">
       {passages.map(({ rank, item, heading, text, changedAt }) => (
-        <li key={rank}>
+        <Group component="li" key={rank} gap="xs" wrap="nowrap" align="flex-start">
           <span className="cb-figure cb-dimmed">{rank}</span>
-          <div>
+          <Box miw={0}>
             {item ? (
               <PageLink {...to.item(item.id)} fw={500}>
                 <bdi>{item.name}</bdi>
@@ -93,8 +92,8 @@ export function PassageList({ passages, askedAt }: PassageListProps) {
               </Text>
             )}
             {item && text === null && <p className="cb-dimmed">This passage is no longer in the item.</p>}
-          </div>
-        </li>
+          </Box>
+        </Group>
       ))}
     </Stack>
   )

@@ -6,6 +6,7 @@ import { api, read } from '../../api.ts'
 import { useAct } from '../../components/acts.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { useConfirm } from '../../components/dialogs.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { Facts, Page } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
@@ -102,11 +103,7 @@ function Sessions() {
   return (
     <Panel
       title="Sessions"
-      aside={
-        <Button variant="default" size="xs" onClick={endAll}>
-          Sign out everywhere
-        </Button>
-      }
+      aside={<TextButton label="Sign out everywhere" variant="default" size="xs" onClick={endAll} />}
     >
       <QueryTable
         label="Sessions"
@@ -115,17 +112,11 @@ function Sessions() {
         rows={sessions.data?.data}
         rowKey={({ id }) => id}
         expectedRows={2}
-        columns={({ cell, mono }) => [
+        columns={({ cell, end, mono }) => [
           cell('Device', (row) => <Device row={row} />),
           mono('Address', ({ ipAddress }) => ipAddress, { width: '144px', from: 640 }),
           cell('Last seen', (row) => <LastSeen row={row} />, { width: '128px', from: 640 }),
-          {
-            key: 'end',
-            header: <span className="cb-hidden">Sign out</span>,
-            width: '128px',
-            align: 'right',
-            render: (row) => <EndSession row={row} />,
-          },
+          end('Sign out', (row) => <EndSession row={row} />, '128px'),
         ]}
       />
     </Panel>
@@ -163,7 +154,7 @@ function EndSession({ row: { id, isCurrent, userAgent } }: SessionProps) {
     send: () => api.sessions({ id }).delete(),
     changes: api.sessions,
   })
-  if (isCurrent) return <StatusBadge tone="success">This session</StatusBadge>
+  if (isCurrent) return <StatusBadge tone="success" label="This session" />
   return (
     <Button
       variant="default"

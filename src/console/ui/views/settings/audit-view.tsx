@@ -16,6 +16,7 @@ import { read, readPages } from '../../api.ts'
 import { Mono } from '../../components/code.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Page } from '../../components/page.tsx'
@@ -371,9 +372,7 @@ function CallForm({ onApply }: { onApply: (id: string) => void }) {
         autoComplete="off"
         data-autofocus
       />
-      <Button type="submit" disabled={id.trim() === ''}>
-        Apply
-      </Button>
+      <TextButton label="Apply" type="submit" disabled={id.trim() === ''} />
     </form>
   )
 }

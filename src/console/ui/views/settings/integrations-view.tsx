@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Skeleton, Stack } from '@mantine/core'
+import { Anchor, Group, Skeleton, Stack } from '@mantine/core'
 import { IconAlertTriangle, IconClock, IconPlug, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -9,6 +9,7 @@ import { CodeBlock } from '../../components/code.tsx'
 import { useLinkToCreate } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asCount } from '../../components/figures.ts'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Labelled, Page, Section } from '../../components/page.tsx'
@@ -33,11 +34,7 @@ export function IntegrationsView() {
   const navigate = useNavigate()
   const add = useNewSource()
   useLinkToCreate('source', add)
-  const addButton = (
-    <Button leftSection={<IconPlus size={16} />} onClick={add}>
-      Add source
-    </Button>
-  )
+  const addButton = <TextButton icon={IconPlus} label="Add source" onClick={add} />
   return (
     <Page
       title="Integrations"
@@ -53,7 +50,7 @@ export function IntegrationsView() {
           rowKey={({ id }) => id}
           onOpen={({ id }) => void navigate(to.source(id))}
           expectedRows={3}
-          columns={({ cell, text }) => [
+          columns={({ cell, figure, text }) => [
             cell('Name', ({ id, name }) => (
               <Named>
                 <PageLink {...to.source(id)} c="inherit" className="cb-truncate" dir="auto">
@@ -63,16 +60,8 @@ export function IntegrationsView() {
             )),
             text('Platform', ({ platform }) => setUpOf(platform).label, { width: '120px', from: 640 }),
             cell('Last event', (row) => <SourceState source={row} />, { width: '232px' }),
-            cell('Events', ({ events }) => <span className="cb-figure">{asCount(events)}</span>, {
-              width: '88px',
-              align: 'right',
-              from: 480,
-            }),
-            cell('Failed', ({ failures }) => <Failed count={failures} />, {
-              width: '104px',
-              align: 'right',
-              from: 480,
-            }),
+            figure('Events', ({ events }) => asCount(events), '88px', 480),
+            figure('Failed', ({ failures }) => <Failed count={failures} />, '104px', 480),
           ]}
           empty={
             <Empty icon={<IconPlug size={24} />} title="No sources yet" action={addButton}>
@@ -142,12 +131,8 @@ function LastCall({ integration: { name, source = name } }: { integration: Integ
 }
 
 function Failed({ count }: { count: number }) {
-  if (count === 0) return <span className="cb-dimmed cb-figure">0</span>
-  return (
-    <StatusBadge tone="danger" icon={<IconAlertTriangle size={12} />}>
-      {asCount(count)}
-    </StatusBadge>
-  )
+  if (count === 0) return <span className="cb-dimmed">0</span>
+  return <StatusBadge tone="danger" icon={IconAlertTriangle} label={asCount(count)} />
 }
 
 const route = getRouteApi('/p/$project/settings/integrations/$integration')
@@ -177,11 +162,7 @@ function SetUp({ integration }: { integration: Integration }) {
     <Page
       title={label}
       description={<PageLink {...to.integrations}>All integrations</PageLink>}
-      action={
-        <Button leftSection={<IconPlus size={16} />} onClick={createKey}>
-          Create {access} key
-        </Button>
-      }
+      action={<TextButton icon={IconPlus} label={`Create ${access} key`} onClick={createKey} />}
     >
       <Stack gap="lg" maw={720}>
         {access === 'ingest' && <Arrived integration={integration} />}
@@ -232,9 +213,7 @@ function Arrived({ integration: { name, source = name, label } }: { integration:
       Last call: <LastCallLink {...last} />
     </span>
   ) : (
-    <StatusBadge tone="neutral" icon={<IconClock size={12} />}>
-      Waiting for the first call
-    </StatusBadge>
+    <StatusBadge tone="neutral" icon={IconClock} label="Waiting for the first call" />
   )
   return (
     <Panel title="Calls" aside={data && state}>

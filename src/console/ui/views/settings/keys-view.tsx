@@ -1,4 +1,4 @@
-import { Button, Group, Input, SegmentedControl, Stack, TextInput } from '@mantine/core'
+import { Group, Input, SegmentedControl, Stack, TextInput } from '@mantine/core'
 import {
   IconBan,
   IconClock,
@@ -19,6 +19,7 @@ import { Mono } from '../../components/code.tsx'
 import { dayLabel } from '../../components/dates.ts'
 import { useConfirm, useLinkToCreate, useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant, useNow } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Facts, Labelled, Loaded, Page } from '../../components/page.tsx'
@@ -62,11 +63,7 @@ export function KeysView() {
   const revoke = useRevokeKey()
   const now = useNow()
   useLinkToCreate('key', create)
-  const createButton = (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => create()}>
-      Create API Key
-    </Button>
-  )
+  const createButton = <TextButton icon={IconPlus} label="Create API Key" onClick={() => create()} />
   return (
     <Page
       title="API Keys"
@@ -151,8 +148,8 @@ function KeyName({ listed: { row, isReplaced }, now }: { listed: ListedKey; now:
 }
 
 const endStates = {
-  revoked: { tone: 'neutral', icon: <IconBan size={12} />, children: 'Revoked' },
-  expired: { tone: 'warning', icon: <IconClockX size={12} />, children: 'Expired' },
+  revoked: { tone: 'neutral', icon: IconBan, label: 'Revoked' },
+  expired: { tone: 'warning', icon: IconClockX, label: 'Expired' },
 } as const
 
 /** Whether a key is revoked, expired or being replaced; nothing for a key that simply works. */
@@ -161,11 +158,15 @@ export function KeyState({ row, now, isReplaced }: ListedKey & { now: number }) 
   if (state !== 'active') return <StatusBadge {...endStates[state]} />
   if (!isReplaced || row.expiresAt === null) return null
   return (
-    <StatusBadge tone="warning" icon={<IconClock size={12} />}>
-      <span>
-        Expires <Instant at={row.expiresAt} as="coming" />
-      </span>
-    </StatusBadge>
+    <StatusBadge
+      tone="warning"
+      icon={IconClock}
+      label={
+        <>
+          Expires <Instant at={row.expiresAt} as="coming" />
+        </>
+      }
+    />
   )
 }
 
@@ -257,13 +258,9 @@ function Key({ record, all }: { record: KeyRecord; all: readonly KeyRecord[] }) 
       action={
         state !== 'revoked' && (
           <Group gap="xs">
-            <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => revoke(record)}>
-              Revoke
-            </Button>
+            <TextButton icon={IconTrash} label="Revoke" variant="default" onClick={() => revoke(record)} />
             {state === 'active' && !successor && (
-              <Button leftSection={<IconRefresh size={16} />} onClick={rotate}>
-                Rotate
-              </Button>
+              <TextButton icon={IconRefresh} label="Rotate" onClick={rotate} />
             )}
           </Group>
         )

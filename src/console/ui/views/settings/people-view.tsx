@@ -1,4 +1,4 @@
-import { Button, Select, Switch } from '@mantine/core'
+import { Select, Switch } from '@mantine/core'
 import { IconLink, IconTrash, IconUserPlus, IconUserX, IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { InvitationRow } from '../../../../access/people/invitations.ts'
@@ -11,6 +11,7 @@ import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { Avatar } from '../../components/avatar.tsx'
 import { ChoiceCards } from '../../components/choice-cards.tsx'
 import { useConfirm, useShow } from '../../components/dialogs.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { Facts, Page, Section } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -31,11 +32,7 @@ export function PeopleView() {
     <Page
       title="People"
       description="Who can see and change this project."
-      action={
-        <Button leftSection={<IconUserPlus size={16} />} onClick={invite}>
-          Invite
-        </Button>
-      }
+      action={<TextButton icon={IconUserPlus} label="Invite" onClick={invite} />}
     >
       <Members />
       {people.data && people.data.invitations.length > 0 && <Invitations rows={people.data.invitations} />}
@@ -234,7 +231,7 @@ function InviteForm({ onCancel }: { onCancel: () => void }) {
     <ApiForm form={form} label="Create link" onCancel={onCancel}>
       <ChoiceCards
         label="Role"
-        inRows
+        cols={1}
         choices={roles.map((value) => ({
           value,
           label: roleLabels[value],

@@ -77,9 +77,9 @@ function Service() {
             rows={data?.queues}
             rowKey={({ name }) => name}
             expectedRows={Object.keys(queueNames).length}
-            columns={({ text, when }) => [
+            columns={({ figure, text, when }) => [
               text('What', ({ name }) => queueNames[name]),
-              text('Waiting', ({ waiting }) => atMost(waiting), { width: '88px', align: 'right' }),
+              figure('Waiting', ({ waiting }) => atMost(waiting), '88px'),
               when('Since', ({ oldestAt }) => oldestAt, { none: '', from: 480 }),
             ]}
           />
@@ -143,22 +143,20 @@ function atMost(count: number): string {
 }
 
 function Projects({ rows }: { rows: ServiceAnswer['projects'] | undefined }) {
-  const figure = { width: '96px', align: 'right' } as const
-  const extra = { ...figure, from: 640 } as const
   return (
     <Table
       label="Projects"
       rows={rows}
       rowKey={({ id }) => id}
       expectedRows={3}
-      columns={({ text }) => [
+      columns={({ figure, text }) => [
         text('Project', ({ name }) => name),
-        text('Calls', ({ calls }) => asCount(calls), figure),
-        text('Items', ({ items }) => atMost(items), extra),
-        text('Chunks', ({ chunks }) => atMost(chunks), extra),
-        text('Recordings', ({ recordings }) => atMost(recordings), { ...extra, width: '112px' }),
-        text('Text, about', ({ textBytes }) => asBytes(textBytes), { ...figure, width: '112px' }),
-        text('Sound', ({ recordingBytes }) => asBytes(recordingBytes), extra),
+        figure('Calls', ({ calls }) => asCount(calls), '96px'),
+        figure('Items', ({ items }) => atMost(items), '96px', 640),
+        figure('Chunks', ({ chunks }) => atMost(chunks), '96px', 640),
+        figure('Recordings', ({ recordings }) => atMost(recordings), '112px', 640),
+        figure('Text, about', ({ textBytes }) => asBytes(textBytes), '112px'),
+        figure('Sound', ({ recordingBytes }) => asBytes(recordingBytes), '96px', 640),
       ]}
     />
   )
@@ -171,11 +169,11 @@ function Keys({ rows }: Pick<TableProps<ServiceAnswer['keys'][number]>, 'rows'>)
       rows={rows}
       rowKey={({ id }) => id}
       expectedRows={3}
-      columns={({ text, when }) => [
+      columns={({ figure, text, when }) => [
         text('Key', ({ name }) => name),
         text('Kind', ({ kind }) => (kind === 'live' ? 'API' : 'Ingest'), { width: '96px', from: 640 }),
         text('Project', ({ project }) => project, { from: 480 }),
-        text('Requests', ({ requests }) => asCount(requests), { width: '96px', align: 'right' }),
+        figure('Requests', ({ requests }) => asCount(requests), '96px'),
         when('Last used', ({ lastUsedAt }) => lastUsedAt, { width: '128px' }),
       ]}
     />
@@ -221,9 +219,7 @@ function SecondFactors() {
           cell(
             'Second factor',
             ({ hasTwoFactor }) => (
-              <StatusBadge tone={hasTwoFactor ? 'success' : 'neutral'}>
-                {hasTwoFactor ? 'On' : 'None'}
-              </StatusBadge>
+              <StatusBadge tone={hasTwoFactor ? 'success' : 'neutral'} label={hasTwoFactor ? 'On' : 'None'} />
             ),
             { width: '136px' },
           ),

@@ -12,6 +12,7 @@ import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { CodeBlock, Mono } from '../../components/code.tsx'
 import { useConfirm } from '../../components/dialogs.tsx'
 import { asCount, counted } from '../../components/figures.ts'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Facts, Labelled, Loaded, Page } from '../../components/page.tsx'
@@ -50,14 +51,13 @@ export function SourceView() {
       title={data?.name ?? 'Source'}
       description={<PageLink {...to.integrations}>All integrations</PageLink>}
       action={
-        <Button
+        <TextButton
+          icon={IconTrash}
+          label="Delete"
           variant="default"
-          leftSection={<IconTrash size={16} />}
           onClick={() => data && remove(data)}
           disabled={!data}
-        >
-          Delete
-        </Button>
+        />
       }
     >
       <Loaded query={source} what="The source">
@@ -105,21 +105,14 @@ export function SourceState({ source: { platform, lastEventAt, hasSecret, poll }
   if (lastEventAt) return <Instant at={lastEventAt} />
   if (poll)
     return (
-      <StatusBadge tone={poll.reason ? 'warning' : 'neutral'} icon={<IconClock size={12} />}>
-        {poll.reason ?? `Polled every ${poll.every}`}
-      </StatusBadge>
+      <StatusBadge
+        tone={poll.reason ? 'warning' : 'neutral'}
+        icon={IconClock}
+        label={poll.reason ?? `Polled every ${poll.every}`}
+      />
     )
-  if (!hasSecret)
-    return (
-      <StatusBadge tone="warning" icon={<IconKey size={12} />}>
-        Needs a secret
-      </StatusBadge>
-    )
-  return (
-    <StatusBadge tone="neutral" icon={<IconClock size={12} />}>
-      Waiting for the first {sentBy(platform)}
-    </StatusBadge>
-  )
+  if (!hasSecret) return <StatusBadge tone="warning" icon={IconKey} label="Needs a secret" />
+  return <StatusBadge tone="neutral" icon={IconClock} label={`Waiting for the first ${sentBy(platform)}`} />
 }
 
 function Arrived({ source: { platform, events, lastEventAt, hasSecret, poll } }: SourceProps) {
@@ -154,16 +147,15 @@ function Failures({ source: { id } }: SourceProps) {
   })
   if (!data || data.data.length === 0) return null
   const button = (
-    <Button
+    <TextButton
+      icon={IconRefresh}
+      label="Read again"
       variant="default"
       size="xs"
-      leftSection={<IconRefresh size={14} />}
       loading={again.isPending}
       disabled={!data.data.some(({ isKept }) => isKept)}
       onClick={() => again.mutate()}
-    >
-      Read again
-    </Button>
+    />
   )
   return (
     <Panel title="Events that could not be read" aside={button}>
@@ -238,9 +230,7 @@ function Secret({ source }: SourceProps) {
     <Labelled label="Secret">
       <Group justify="space-between">
         <span className="cb-dimmed">{secretName}: stored.</span>
-        <Button variant="default" size="xs" onClick={() => setOpen(true)}>
-          Replace
-        </Button>
+        <TextButton label="Replace" variant="default" size="xs" onClick={() => setOpen(true)} />
       </Group>
     </Labelled>
   )
@@ -281,15 +271,14 @@ function NewSecret({ source }: SourceProps) {
     <Labelled label="Secret">
       <Group justify="space-between">
         <span className="cb-dimmed">Shown once, when it was created.</span>
-        <Button
+        <TextButton
+          icon={IconRefresh}
+          label="Create a new secret"
           variant="default"
           size="xs"
-          leftSection={<IconRefresh size={14} />}
           loading={isPending}
           onClick={() => mutate()}
-        >
-          Create a new secret
-        </Button>
+        />
       </Group>
       {error && <Problem error={error} />}
     </Labelled>
@@ -427,7 +416,7 @@ export function SourceHistory({ source }: HistoryProps) {
   const { state } = data
   const [tone, word] = state ? states[state] : []
   return (
-    <Panel title="Import history" aside={tone && <StatusBadge tone={tone}>{word}</StatusBadge>}>
+    <Panel title="Import history" aside={tone && <StatusBadge tone={tone} label={word} />}>
       <Stack gap="md">
         {state && <Report report={data} />}
         {isOpen(state) ? (
@@ -535,9 +524,7 @@ function NewImport({ source: { id, platform, hasApiKey } }: HistoryProps) {
             checked={recordings}
             onChange={(event) => setRecordings(event.currentTarget.checked)}
           />
-          <Button loading={start.isPending} onClick={() => start.mutate()}>
-            Import
-          </Button>
+          <TextButton label="Import" loading={start.isPending} onClick={() => start.mutate()} />
         </Group>
       )}
       {(look.error ?? start.error) && <Problem error={look.error ?? start.error} />}
@@ -550,7 +537,7 @@ function Preview({ preview, label }: { preview: ImportPreview; label: string }) 
   if (!preview.ok)
     return (
       <p role="alert">
-        <StatusBadge tone="danger">Not possible</StatusBadge> {preview.reason}
+        <StatusBadge tone="danger" label="Not possible" /> {preview.reason}
       </p>
     )
   const { total, reachable, perCall, seen, recordings, goneAt } = preview

@@ -1,4 +1,4 @@
-import { Checkbox, PasswordInput, Radio, Select, TextInput } from '@mantine/core'
+import { Checkbox, PasswordInput, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -6,14 +6,13 @@ import { type PlatformName, platformNames, setUpOf } from '../../../../sources/c
 import type { MadeSource, SourceRecord } from '../../../../sources/sources.ts'
 import { read, unwrap } from '../../api.ts'
 import { ApiForm, type FieldProps, useApiForm } from '../../components/api-form.tsx'
-import cards from '../../components/choice-cards.module.css'
+import { ChoiceCards } from '../../components/choice-cards.tsx'
 import { CodeBlock } from '../../components/code.tsx'
 import { useShow } from '../../components/dialogs.tsx'
 import { Labelled } from '../../components/page.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
 import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
-import classes from './settings.module.css'
 
 /** What no event of a platform says, and what is kept only if people ask for it. */
 const options = {
@@ -39,6 +38,10 @@ const options = {
     description: 'For tests made of calls. It may hold personal data of callers. Off by default.',
   },
 }
+const platforms = platformNames.map((value) => {
+  const { label, isLive } = setUpOf(value)
+  return { value, label, text: isLive ? 'During and after' : 'After the call' }
+})
 const optionNames = Object.keys(options) as (keyof typeof options)[]
 const noOptions = { apiKey: '', host: '', direction: '', summaryInsight: '', metadata: '', tools: '' }
 
@@ -78,7 +81,14 @@ function NewSource({ onCancel }: { onCancel: () => void }) {
   const { label, options: choices, apiKeyName } = setUpOf(platform)
   return (
     <ApiForm form={form} label={`Add ${label}`} onCancel={onCancel}>
-      <Platforms value={platform} onChange={(chosen) => form.set({ platform: chosen, ...noOptions })} />
+      <ChoiceCards
+        label="Platform"
+        cols={{ base: 2, xs: 3 }}
+        takesFocus
+        choices={platforms}
+        value={platform}
+        onChange={(chosen) => form.set({ platform: chosen, ...noOptions })}
+      />
       <TextInput
         label="Name"
         description="Tells this source apart from others on the same platform."
@@ -105,35 +115,6 @@ function NewSource({ onCancel }: { onCancel: () => void }) {
 export function filled(given: Readonly<Record<string, string>>): Record<string, string> {
   const pairs = Object.entries(given).map(([name, value]) => [name, value.trim()] as const)
   return Object.fromEntries(pairs.filter(([, value]) => value !== ''))
-}
-
-function Platforms({ value, onChange }: FieldProps<PlatformName>) {
-  const choose = (chosen: string) => {
-    const platform = platformNames.find((name) => name === chosen)
-    if (platform) onChange(platform)
-  }
-  return (
-    <Radio.Group label="Platform" value={value} onChange={choose}>
-      <div className={`${cards.choices} ${classes.platforms}`}>
-        {platformNames.map((name) => (
-          <Radio.Card
-            key={name}
-            value={name}
-            className={cards.choice}
-            data-autofocus={name === value || undefined}
-          >
-            <Radio.Indicator size="xs" />
-            <span>
-              <strong>{setUpOf(name).label}</strong>
-              <span className="cb-dimmed">
-                {setUpOf(name).isLive ? 'During and after' : 'After the call'}
-              </span>
-            </span>
-          </Radio.Card>
-        ))}
-      </div>
-    </Radio.Group>
-  )
 }
 
 /** What an input of a form is given, which tells it by an event or the value. */

@@ -7,6 +7,7 @@ import { type Answered, api, pathOf, read, unwrap } from '../../api.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { CopyButton, Mono } from '../../components/code.tsx'
 import { CodeField } from '../../components/code-field.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Labelled, Loaded } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
@@ -47,10 +48,7 @@ export function TwoFactorPanel() {
     void queryClient.invalidateQueries({ queryKey: pathOf(api['two-factor']) })
   }
   return (
-    <Panel
-      title="Two-factor sign-in"
-      aside={state.data?.isOn && <StatusBadge tone="success">On</StatusBadge>}
-    >
+    <Panel title="Two-factor sign-in" aside={state.data?.isOn && <StatusBadge tone="success" label="On" />}>
       {step ? (
         <Steps step={step} onStep={setStep} onDone={close} onCancel={close} />
       ) : (
@@ -98,9 +96,7 @@ interface StateProps {
 
 function State({ isOn, isRequired, ask }: StateProps) {
   const button = (label: string, purpose: Purpose) => (
-    <Button variant="default" onClick={() => ask(purpose)}>
-      {label}
-    </Button>
+    <TextButton label={label} variant="default" onClick={() => ask(purpose)} />
   )
   return (
     <Group justify="space-between" gap="md">

@@ -1,4 +1,4 @@
-import { Box, Button, Group, Menu, NumberInput, SegmentedControl, Skeleton, Stack } from '@mantine/core'
+import { Box, Button, Group, Menu, NumberInput, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { IconRefresh, IconSend, IconTrash, IconX } from '@tabler/icons-react'
 import { getRouteApi, useNavigate, useSearch } from '@tanstack/react-router'
@@ -10,7 +10,7 @@ import { useAct } from '../../components/acts.ts'
 import { CodeBlock, Mono } from '../../components/code.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes, asCount, counted } from '../../components/figures.ts'
-import { IconButton } from '../../components/icon-button.tsx'
+import { IconButton, TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Facts, Loaded, Page, Section } from '../../components/page.tsx'
@@ -76,12 +76,13 @@ function Actions({ webhook }: { webhook: WebhookRecord }) {
   const remove = useDeleteWebhook(() => navigate(to.webhooks))
   return (
     <div className="cb-row">
-      <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => remove(webhook)}>
-        Delete
-      </Button>
-      <Button variant="default" leftSection={<IconRefresh size={16} />} onClick={() => rotate(webhook)}>
-        Rotate secret
-      </Button>
+      <TextButton icon={IconTrash} label="Delete" variant="default" onClick={() => remove(webhook)} />
+      <TextButton
+        icon={IconRefresh}
+        label="Rotate secret"
+        variant="default"
+        onClick={() => rotate(webhook)}
+      />
       <SendTest webhook={webhook} />
     </div>
   )
@@ -100,9 +101,7 @@ function SendTest({ webhook: { id, events } }: { webhook: WebhookRecord }) {
     <>
       <Menu position="bottom-end" onOpen={reset}>
         <Menu.Target>
-          <Button leftSection={<IconSend size={16} />} loading={isPending}>
-            Send a test
-          </Button>
+          <TextButton icon={IconSend} label="Send a test" loading={isPending} />
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label>An example, once, marked as a test</Menu.Label>
@@ -224,7 +223,7 @@ export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: Webho
       }
     >
       {older.error && !open && <Problem error={older.error} title="The delivery could not be loaded" />}
-      <div className={classes.deliveries} data-open={(open && hasRoom) || undefined}>
+      <div className={open ? 'cb-beside' : undefined}>
         <QueryTable
           label="Deliveries"
           of={attempts}
@@ -248,9 +247,9 @@ export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: Webho
           }
         />
         {hasRoom && open && (
-          <aside aria-label="Delivery" className={classes.open}>
+          <Box component="aside" aria-label="Delivery" pos="sticky" top={16} miw={0}>
             {details}
-          </aside>
+          </Box>
         )}
         {!hasRoom && !isListed && details}
       </div>
@@ -260,7 +259,7 @@ export function WebhookDeliveries({ webhook: { id, enabled } }: { webhook: Webho
 
 const keyOf = ({ messageId, attempt }: WebhookAttempt) => `${messageId} ${attempt}`
 
-const columnsOf: TableProps<WebhookAttempt>['columns'] = ({ cell }) => [
+const columnsOf: TableProps<WebhookAttempt>['columns'] = ({ cell, figure }) => [
   cell('Status', (row) => (
     <>
       <AttemptStatus attempt={row} />
@@ -275,18 +274,16 @@ const columnsOf: TableProps<WebhookAttempt>['columns'] = ({ cell }) => [
     ({ event, isTest }) => (
       <span className={classes.keyName}>
         <Mono truncate>{event}</Mono>
-        {isTest && <StatusBadge tone="neutral">Test</StatusBadge>}
+        {isTest && <StatusBadge tone="neutral" label="Test" />}
       </span>
     ),
     { width: '32%', from: 640 },
   ),
-  cell('Attempt', ({ attempt }) => figure(attempt), { width: '72px', align: 'right', from: 480 }),
-  cell('Time', ({ durationMs }) => figure(`${durationMs} ms`), { width: '88px', align: 'right', from: 640 }),
-  cell('Size', ({ bytes }) => figure(asBytes(bytes)), { width: '80px', align: 'right', from: 800 }),
+  figure('Attempt', ({ attempt }) => attempt, '72px', 480),
+  figure('Time', ({ durationMs }) => `${durationMs} ms`, '88px', 640),
+  figure('Size', ({ bytes }) => asBytes(bytes), '80px', 800),
   cell('Sent', ({ at }) => <Instant at={at} as="second" />, { width: '168px', from: 640 }),
 ]
-
-const figure = (words: ReactNode) => <span className="cb-figure">{words}</span>
 
 interface MessageProps {
   /** The id of the webhook. */
@@ -306,10 +303,10 @@ function Message({ webhook, attempt, mayResend, onClose }: MessageProps) {
           title={<Mono>{attempt.event}</Mono>}
           aside={<IconButton icon={IconX} label="Close the delivery" onClick={onClose} />}
         >
-          <Stack gap="xs" className={classes.message}>
+          <Stack gap="xs" className="cb-wrap" fz="xs" lh="16px">
             <Attempts message={data} attempt={attempt} />
             <Answer message={data} />
-            <h3>Sent now, it would be</h3>
+            <Heading>Sent now, it would be</Heading>
             <Body message={data} attempt={attempt} />
             <div className="cb-row">
               {data.body && <Resend webhook={webhook} message={attempt.messageId} isReady={mayResend} />}
@@ -322,6 +319,12 @@ function Message({ webhook, attempt, mayResend, onClose }: MessageProps) {
   )
 }
 
+const Heading = ({ children }: { children: ReactNode }) => (
+  <Text component="h3" size="xs" fw={500} lh="16px" mt="xs">
+    {children}
+  </Text>
+)
+
 function Attempts({
   message: { attempts, nextAt },
   attempt: { messageId, bytes },
@@ -331,7 +334,7 @@ function Attempts({
 }) {
   return (
     <>
-      <h3>Attempts</h3>
+      <Heading>Attempts</Heading>
       <Stack component="ol" gap={4}>
         {nextAt && (
           <li className="cb-dimmed">
@@ -360,7 +363,7 @@ function Answer({ message: { attempts } }: { message: WebhookMessage }) {
   if (!answered) return null
   return (
     <>
-      <h3>Answer to attempt {answered.attempt}</h3>
+      <Heading>Answer to attempt {answered.attempt}</Heading>
       <Box mah={200} style={{ overflow: 'auto' }} dir="auto">
         <CodeBlock code={pretty(answered.answer ?? '')} label="Copy the answer" />
       </Box>
@@ -409,15 +412,14 @@ function Resend({ webhook: id, message, isReady }: { webhook: string; message: s
   })
   return (
     <>
-      <Button
+      <TextButton
+        icon={IconSend}
+        label="Resend this one"
         variant="default"
-        leftSection={<IconSend size={16} />}
         loading={isPending}
         disabled={!isReady}
         onClick={() => mutate(undefined)}
-      >
-        Resend this one
-      </Button>
+      />
       {!isReady && <span className="cb-dimmed">Enable the webhook first.</span>}
       {error && <Problem error={error} title="It could not be sent again" />}
     </>

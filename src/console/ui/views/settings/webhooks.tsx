@@ -174,23 +174,10 @@ function useShowSecret() {
 /** @param isAlways also when there is nothing to say */
 export function WebhookState({ row, isAlways = false }: { row: WebhookRecord; isAlways?: boolean }) {
   const { enabled, failures } = row
-  if (!enabled)
-    return (
-      <StatusBadge tone="danger" icon={<IconPower size={12} />}>
-        Disabled
-      </StatusBadge>
-    )
+  if (!enabled) return <StatusBadge tone="danger" icon={IconPower} label="Disabled" />
   if (failures > 0)
-    return (
-      <StatusBadge tone="warning" icon={<IconAlertTriangle size={12} />}>
-        {counted(failures, 'failure')}
-      </StatusBadge>
-    )
-  return isAlways ? (
-    <StatusBadge tone="neutral" icon={<IconCheck size={12} />}>
-      Enabled
-    </StatusBadge>
-  ) : null
+    return <StatusBadge tone="warning" icon={IconAlertTriangle} label={counted(failures, 'failure')} />
+  return isAlways ? <StatusBadge tone="neutral" icon={IconCheck} label="Enabled" /> : null
 }
 
 /** Why it is disabled, and enabling it. */
@@ -226,9 +213,7 @@ export function AttemptStatus({
     return <span className="cb-figure cb-dimmed">{status}</span>
   return (
     <span title={error ?? undefined}>
-      <StatusBadge tone="danger" icon={<IconAlertTriangle size={12} />}>
-        {status === null ? error : `${status}`}
-      </StatusBadge>
+      <StatusBadge tone="danger" icon={IconAlertTriangle} label={status ?? error} />
     </span>
   )
 }
