@@ -96,7 +96,7 @@ export default function Commands({ query, onQuery, onClose }: CommandsProps) {
       run(current)
     }
   }
-  const optionId = (command: Command) => `${id}-${command.id}`
+  const optionId = (command: Command) => `${id}-${shown.indexOf(command)}`
   return (
     <>
       <PaletteField
@@ -156,8 +156,12 @@ interface OwnCommand {
   run: () => unknown
 }
 
-function named({ icon: Icon, words = '', ...command }: OwnCommand): NamedCommand {
-  return { ...command, icon: <Icon size={iconSize} />, words: `${command.label} ${words}` }
+function named({ icon, words = '', id, label, run, ...more }: OwnCommand): NamedCommand {
+  return { ...more, ...command(id, label, icon, run), words: `${label} ${words}` }
+}
+
+function command(id: string, label: ReactNode, Drawn: Icon, run: () => unknown): Command {
+  return { id, label, icon: <Drawn size={iconSize} />, run }
 }
 
 function scrollToIt(option: HTMLElement | null): void {
@@ -167,18 +171,10 @@ function scrollToIt(option: HTMLElement | null): void {
 /** The query may be a call's id or words of a call. */
 function useCallCommands(query: string): CommandGroup {
   const navigate = useNavigate()
-  const open = {
-    id: 'open-call',
-    label: `Open call ${query}`,
-    icon: <IconPhone size={iconSize} />,
-    run: () => navigate(to.call(query)),
-  }
-  const search = {
-    id: 'search-calls',
-    label: `Find calls with “${query}”`,
-    icon: <IconSearch size={iconSize} />,
-    run: () => navigate({ ...to.calls, search: { text: query } }),
-  }
+  const open = command('open-call', `Open call ${query}`, IconPhone, () => navigate(to.call(query)))
+  const search = command('search-calls', `Find calls with “${query}”`, IconSearch, () =>
+    navigate({ ...to.calls, search: { text: query } }),
+  )
   const isWord = /[\p{L}\p{N}]/u.test(query)
   // Text with a digit may be an id; a plain word is more likely to be searched for.
   const isId = callId.test(query) && /\d/.test(query)
@@ -235,47 +231,25 @@ function useOtherCommands(): OwnCommand[] {
   const { role } = useProject()
   const { colorScheme, setColorScheme, toggleColorScheme } = useMantineColorScheme()
   const open = (address: string) => () => window.open(address, '_blank', 'noopener')
-  const item = {
-    id: 'new-item',
-    label: 'New knowledge item',
-    icon: IconPlus,
-    run: () => navigate({ from: '/p/$project', to: '/p/$project/new-item' }),
-  }
-  const key = {
-    id: 'create-key',
-    label: 'Create API key',
-    icon: IconKey,
-    run: () => navigate({ ...to.keys, search: { create: 'key' } }),
-  }
-  const webhook = {
-    id: 'create-webhook',
-    label: 'Create webhook',
-    icon: IconPlus,
-    run: () => navigate({ ...to.webhooks, search: { create: 'webhook' } }),
-  }
-  const theme = {
-    id: 'theme',
-    label: 'Theme: switch between light and dark',
-    words: 'toggle',
-    icon: colorScheme === 'dark' ? IconSun : IconMoon,
-    run: toggleColorScheme,
-  }
-  const system = {
-    id: 'theme-system',
-    label: 'Theme: match system',
-    icon: IconArrowRight,
-    run: () => setColorScheme('auto'),
-  }
-  return [
-    ...(role === 'viewer' ? [] : [item]),
-    ...(role === 'owner' ? [key, webhook] : []),
-    theme,
-    ...(colorScheme === 'auto' ? [] : [system]),
-    { id: 'shortcuts', label: 'Keyboard shortcuts', icon: IconKeyboard, run: openShortcuts },
-    { id: 'guide', label: 'Guide', words: 'help manual', icon: IconBook, run: open('/docs/guide') },
-    { id: 'docs', label: 'API documentation', icon: IconBook, run: open('/docs') },
-    { id: 'sign-out', label: 'Sign out', icon: IconLogout, run: signOut },
+  const newItem = () => navigate(to.newItem)
+  const newKey = () => navigate({ ...to.keys, search: { create: 'key' } })
+  const newWebhook = () => navigate({ ...to.webhooks, search: { create: 'webhook' } })
+  const theme = 'Theme: switch between light and dark'
+  const themeIcon = colorScheme === 'dark' ? IconSun : IconMoon
+  const rows: [isOffered: boolean, label: string, Icon, run: () => unknown, words?: string][] = [
+    [role !== 'viewer', 'New knowledge item', IconPlus, newItem],
+    [role === 'owner', 'Create API key', IconKey, newKey],
+    [role === 'owner', 'Create webhook', IconPlus, newWebhook],
+    [true, theme, themeIcon, toggleColorScheme, 'toggle'],
+    [colorScheme !== 'auto', 'Theme: match system', IconArrowRight, () => setColorScheme('auto')],
+    [true, 'Keyboard shortcuts', IconKeyboard, openShortcuts],
+    [true, 'Guide', IconBook, open('/docs/guide'), 'help manual'],
+    [true, 'API documentation', IconBook, open('/docs')],
+    [true, 'Sign out', IconLogout, signOut],
   ]
+  return rows.flatMap(([isOffered, label, icon, run, words = '']) =>
+    isOffered ? [{ id: label, label, icon, run, words }] : [],
+  )
 }
 
 const typingPauseMs = 150
@@ -321,39 +295,29 @@ export function useFoundCommands(typed: string): CommandGroup[] {
   const { data: people } = useQuery({ ...read(of.people), enabled: enabled && role === 'owner' })
   if (!enabled) return []
   const callCommands = calls?.data.map((row) => ({
-    id: `call-${row.id}`,
-    label: <CallLabel row={row} />,
-    icon: <IconPhone size={iconSize} />,
+    ...command(`call-${row.id}`, <CallLabel row={row} />, IconPhone, () => navigate(to.call(row.id))),
     keys: dates.moment(row.createdAt),
-    run: () => navigate(to.call(row.id)),
   }))
-  const itemCommands = items?.data.map(({ id, name }) => ({
-    id: `item-${id}`,
-    label: <bdi>{name}</bdi>,
-    icon: <IconBook2 size={iconSize} />,
-    run: () => navigate(to.item(id)),
-  }))
+  const itemCommands = items?.data.map(({ id, name }) =>
+    command(`item-${id}`, <bdi>{name}</bdi>, IconBook2, () => navigate(to.item(id))),
+  )
   const viewCommands = views?.data.map(({ id, name, page, query: kept }) => ({
-    id: `view-${id}`,
-    label: <bdi>{name}</bdi>,
     words: name,
-    icon: <IconBookmark size={iconSize} />,
-    run: () =>
+    ...command(`view-${id}`, <bdi>{name}</bdi>, IconBookmark, () =>
       page === 'chart'
         ? navigate({ ...to.chart, search: chartSearch(parseSearch(kept)) })
         : navigate({ ...to.calls, search: readFilters(parseSearch(kept)) }),
+    ),
   }))
-  const peopleCommands = people?.members.map(({ personId, name, email }) => ({
-    id: `person-${personId}`,
-    label: (
+  const peopleCommands = people?.members.map(({ personId, name, email }) => {
+    const label = (
       <>
         <bdi>{name}</bdi> <span className="cb-dimmed">{email}</span>
       </>
-    ),
-    words: `${name} ${email}`,
-    icon: <IconUser size={iconSize} />,
-    run: () => navigate(to.people),
-  }))
+    )
+    const words = `${name} ${email}`
+    return { words, ...command(`person-${personId}`, label, IconUser, () => navigate(to.people)) }
+  })
   const some = (commands: NamedCommand[] = []) => matching(commands, query).slice(0, othersMax)
   return [
     { title: 'Calls', commands: callCommands ?? [] },

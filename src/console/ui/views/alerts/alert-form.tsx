@@ -17,10 +17,12 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { Alert, AlertChange } from '../../../../alerts/schemas.ts'
 import { pathOf, read, unwrap } from '../../api.ts'
+import { inputsOf } from '../../components/api-form.tsx'
 import { fieldErrors } from '../../components/field-errors.ts'
 import { PageLink } from '../../components/links.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { to } from '../../components/to.ts'
 import { useFocus } from '../../components/use-focus.ts'
 import { useProject } from '../../session.ts'
 import { CallFilters } from '../calls/call-filters.tsx'
@@ -109,9 +111,7 @@ export function AlertForm({ id, first, paused = false, offered, onSaved }: Alert
           label="Name"
           placeholder={name}
           maxLength={200}
-          value={draft.name}
-          onChange={(event) => change({ name: event.currentTarget.value })}
-          error={errors.name}
+          {...inputsOf(draft, change, (fault) => errors[fault])('name')}
         />
         {error && !isShown(errors) && <Problem error={error} />}
         <Group gap="xs" justify="flex-end">
@@ -171,7 +171,8 @@ interface ConditionProps extends PartProps {
 
 /** The limits, over how long a window, and what is without data. */
 function Condition({ draft, limit, errors, onChange }: ConditionProps) {
-  const { of, side, warn, alert, windowMinutes, minCalls, noData, repeatMinutes } = draft
+  const { of, side, alert, windowMinutes, noData, repeatMinutes } = draft
+  const field = inputsOf(draft, onChange, (fault) => errors[fault])
   const { factor: _, ...unit } = unitOf(draft)
   const window = [...new Set([...windows, windowMinutes])].sort((a, b) => a - b)
   const repeat = [...new Set([...repeats, ...(repeatMinutes ? [repeatMinutes] : [])])].sort((a, b) => a - b)
@@ -197,15 +198,7 @@ function Condition({ draft, limit, errors, onChange }: ConditionProps) {
           onChange={(next) => next !== limit && onChange({ alert: next })}
           error={errors.alert ?? errors.above}
         />
-        <NumberInput
-          label="Warn sooner"
-          placeholder="Never"
-          {...unit}
-          hideControls
-          value={warn}
-          onChange={(next) => onChange({ warn: next })}
-          error={errors.warn}
-        />
+        <NumberInput label="Warn sooner" placeholder="Never" {...unit} hideControls {...field('warn')} />
         <Select
           label="In the last"
           allowDeselect={false}
@@ -233,9 +226,7 @@ function Condition({ draft, limit, errors, onChange }: ConditionProps) {
               min={1}
               allowDecimal={false}
               hideControls
-              value={minCalls}
-              onChange={(next) => onChange({ minCalls: next })}
-              error={errors.minCalls}
+              {...field('minCalls')}
             />
             <Select
               label="With fewer calls"
@@ -262,7 +253,7 @@ function useLimit(draft: AlertDraft): number | undefined {
 }
 
 function useSave({ id, onSaved }: Pick<AlertFormProps, 'id' | 'onSaved'>) {
-  const { id: project, of } = useProject()
+  const { of } = useProject()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const { alerts } = of
@@ -287,7 +278,7 @@ function useSave({ id, onSaved }: Pick<AlertFormProps, 'id' | 'onSaved'>) {
       const said = id ? 'Saved the alert' : 'Created the alert'
       notifications.show({ message: `${said} “${saved.name}”. ${test}`.trim() })
       if (offered) onSaved?.(saved, offered.data)
-      if (!id) void navigate({ to: '/p/$project/settings/alerts', params: { project } })
+      if (!id) void navigate(to.alerts)
     },
   })
   return { save: mutate, isPending, error }
@@ -326,7 +317,7 @@ interface DestinationsFieldProps {
 
 /** Who is notified: what the project has, by its last four characters, and what is added. */
 function DestinationsField({ draft, offered, errors, onChange }: DestinationsFieldProps) {
-  const { id: project, role } = useProject()
+  const { role } = useProject()
   const { chosen, added } = draft
   const set = (kind: AddedKind, text: string) => onChange({ added: { ...added, [kind]: text } })
   const remove = (kind: AddedKind) => {
@@ -387,7 +378,7 @@ function DestinationsField({ draft, offered, errors, onChange }: DestinationsFie
             ),
         )}
         {role === 'owner' && (
-          <PageLink to="/p/$project/settings/webhooks" params={{ project }} size="sm">
+          <PageLink {...to.webhooks} size="sm">
             Webhooks
           </PageLink>
         )}

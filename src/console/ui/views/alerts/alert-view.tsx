@@ -14,6 +14,7 @@ import { Loaded, Page, Section } from '../../components/page.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { to } from '../../components/to.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { chartOf } from '../charts/chart-search.ts'
@@ -26,8 +27,7 @@ import { AlertState, Fired, useAlertActs } from './alerts-view.tsx'
 import { Preview } from './preview.tsx'
 
 const route = getRouteApi('/p/$project/settings/alerts/$alert')
-const allAlerts = { from: '/p/$project', to: '/p/$project/settings/alerts' } as const
-const backLink = <PageLink {...allAlerts}>All alerts</PageLink>
+const backLink = <PageLink {...to.alerts}>All alerts</PageLink>
 const waiting = <Skeleton height={480} />
 
 /** Makes an alert. The address says what it watches at first. */
@@ -119,11 +119,8 @@ function OpenAlert({ alert, offered }: OpenAlertProps) {
 }
 
 function Actions({ alert }: { alert: Alert }) {
-  const { id: project } = useProject()
   const navigate = useNavigate()
-  const { pause, test, remove, isTesting } = useAlertActs(alert, () =>
-    navigate({ to: '/p/$project/settings/alerts', params: { project } }),
-  )
+  const { pause, test, remove, isTesting } = useAlertActs(alert, () => navigate(to.alerts))
   const Pause = alert.paused ? IconPlayerPlay : IconPlayerPause
   return (
     <Group gap="xs">

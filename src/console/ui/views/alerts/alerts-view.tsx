@@ -34,8 +34,6 @@ import { chosenFilters } from './alert-draft.ts'
 import { changesQuery, type FiredChange, useAlerts, useNames } from './alert-queries.ts'
 import { filtersInWords, lastedInWords, type Names, ruleInWords, valueInWords } from './alert-words.ts'
 
-const newAlert = { from: '/p/$project', to: '/p/$project/settings/alerts/new' } as const
-
 /** The project's alerts with their states, and what fired. */
 export function AlertsView() {
   const { tab = 'rules' } = useSearch({ from: '/p/$project/settings/alerts' })
@@ -50,7 +48,7 @@ export function AlertsView() {
       action={
         mayChange && (
           <PageButton
-            {...newAlert}
+            {...to.newAlert}
             search={{ of: 'success' }}
             leftSection={<IconPlus size={16} aria-hidden />}
           >
@@ -88,7 +86,7 @@ function Starters() {
   return (
     <Group gap="xs" justify="center">
       {starters.map(({ label, search }) => (
-        <PageButton key={label} {...newAlert} search={search} variant="default" size="xs">
+        <PageButton key={label} {...to.newAlert} search={search} variant="default" size="xs">
           {label}
         </PageButton>
       ))}
@@ -97,7 +95,6 @@ function Starters() {
 }
 
 function Rules({ mayChange }: { mayChange: boolean }) {
-  const { id: project } = useProject()
   const alerts = useAlerts()
   const navigate = useNavigate()
   const names = useNames()
@@ -108,9 +105,7 @@ function Rules({ mayChange }: { mayChange: boolean }) {
       what="The alerts"
       rows={alerts.data?.data}
       rowKey={({ id }) => id}
-      onOpen={({ id }) =>
-        void navigate({ to: '/p/$project/settings/alerts/$alert', params: { project, alert: id } })
-      }
+      onOpen={({ id }) => void navigate(to.alert(id))}
       expectedRows={3}
       columns={({ cell, end, figure, when }) => [
         cell('Name', (rule) => <Rule rule={rule} names={names} />),
@@ -232,11 +227,9 @@ function Value({ of, show, value, limit }: FiredChange) {
 }
 
 function Counted({ url, calls, name, at }: FiredChange) {
-  const { id: project } = useProject()
   return (
     <PageLink
-      to="/p/$project/calls"
-      params={{ project }}
+      {...to.calls}
       // The address in the message, wherever the console is reached now.
       search={readFilters(parseSearch(new URL(url, location.origin).search))}
       className="cb-figure"

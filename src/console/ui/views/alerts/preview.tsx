@@ -87,14 +87,8 @@ function describeFired({ fired, data }: PreviewOf): string {
   return `Would have fired ${times}, for ${lastedInWords(last, Date.parse(last) + ms)} in all.`
 }
 
-interface PreviewChartProps {
-  preview: PreviewOf
-  draft: AlertDraft
-  limit: number
-}
-
 /** The values of 30 days with the limits, and where the rule would have fired. */
-function PreviewChart({ preview, draft, limit }: PreviewChartProps) {
+function PreviewChart({ preview, draft, limit }: { preview: PreviewOf; draft: AlertDraft; limit: number }) {
   const dates = useDates()
   const { short, scale: unit } = formatOf(draft)
   const limits = Object.entries(limitsOf(draft, limit))

@@ -2,6 +2,7 @@ import { Group, Skeleton, Stack, Tabs } from '@mantine/core'
 import { IconAlertTriangle, IconPlayerPause, IconPower } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { AnalysisStatus, Rubric } from '../../../../analysis/schemas.ts'
 import { CodeBlock, Mono } from '../../components/code.tsx'
 import { asCount, counted } from '../../components/figures.ts'
@@ -76,38 +77,33 @@ function StatusPanel({ status, error }: StatusPanelProps) {
   if (status && status.model === null) return <NoModel />
   const rubric = rubrics.data?.rubric ?? null
   // Shown at once, so that nothing moves.
-  const isReady = status !== undefined && !rubrics.isPending
+  const shown = (fact: (known: AnalysisStatus) => ReactNode) =>
+    status === undefined || rubrics.isPending ? <Skeleton height={12} width={120} my={4} /> : fact(status)
   return (
     <Stack component="section" gap="sm" mb="md" px="md" py="sm" className="cb-box">
       <Facts
         isRow
         of={{
-          Model: isReady ? (
+          Model: shown(({ model, pause }) => (
             <>
-              <Mono>{status.model}</Mono> <State pause={status.pause} rubric={rubric} />
+              <Mono>{model}</Mono> <State pause={pause} rubric={rubric} />
             </>
-          ) : (
-            loading
-          ),
-          'Transcripts are sent to': isReady ? <Mono>{status.destination}</Mono> : loading,
-          'Tokens this month': isReady ? (
-            <Usage tokens={status.tokens} budget={rubric?.tokensPerMonth ?? null} />
-          ) : (
-            loading
-          ),
-          Waiting: isReady
-            ? status.waiting === 0
+          )),
+          'Transcripts are sent to': shown(({ destination }) => <Mono>{destination}</Mono>),
+          'Tokens this month': shown(({ tokens }) => (
+            <Usage tokens={tokens} budget={rubric?.tokensPerMonth ?? null} />
+          )),
+          Waiting: shown(({ waiting }) =>
+            waiting === 0
               ? 'No calls'
-              : `${counted(status.waiting, 'call')}${status.waiting === waitingMax ? ' or more' : ''}`
-            : loading,
+              : `${counted(waiting, 'call')}${waiting === waitingMax ? ' or more' : ''}`,
+          ),
         }}
       />
       {status?.pause && <Pause pause={status.pause} />}
     </Stack>
   )
 }
-
-const loading = <Skeleton height={12} width={120} my={4} />
 
 /** Why nothing is asked just now; nothing where it is. */
 function State({ pause, rubric }: Pick<AnalysisStatus, 'pause'> & { rubric: Rubric | null }) {

@@ -65,9 +65,7 @@ function NewItem() {
   const name = question === undefined ? newItem : `${newItem} ${question}`
   const [draft] = useState(() => drafts.read(name))
   const [twin, setTwin] = useState<{ item: Twin; text: string } | null>(null)
-  const back = gap
-    ? ({ to: '/p/$project/questions', params: { project }, search: { question: gap } } as const)
-    : ({ to: '/p/$project/knowledge', params: { project } } as const)
+  const back = gap ? { ...to.questions, search: { question: gap } } : to.knowledge
   const form = useApiForm({
     first: ask({ name: nameFor(question), description: '', text: '', tags: [] }),
     draft: draft ? ask(draft) : undefined,
@@ -142,13 +140,8 @@ function ask(values: ItemValues): ItemValues & { answer: TwinAnswer } {
   return { ...valuesOf(values), answer: 'ask' }
 }
 
-interface EditFormProps {
-  item: ItemDetails
-  onSaved: () => void
-}
-
 /** Edits an item, with a preview of what will change. What is typed is kept in this browser until it is saved. */
-export function EditForm({ item, onSaved }: EditFormProps) {
+export function EditForm({ item, onSaved }: { item: ItemDetails; onSaved: () => void }) {
   const { id } = item
   const { id: project, of } = useProject()
   const queryClient = useQueryClient()

@@ -17,6 +17,7 @@ import { Loaded } from '../../components/page.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { AskForm } from '../playground/ask-form.tsx'
 import { EditForm } from './item-form.tsx'
@@ -31,7 +32,7 @@ const Markdown = lazy(() => import('./markdown.tsx'))
 
 /** One item: its text, its stored chunks, and a form to ask it a question. */
 export function ItemView() {
-  const { project, item: id } = route.useParams()
+  const { item: id } = route.useParams()
   const { of } = useProject()
   const { tab = 'text' } = route.useSearch()
   const navigate = route.useNavigate()
@@ -46,8 +47,7 @@ export function ItemView() {
       search: (search) => ({ ...search, ...itemSearch({ tab: next }) }),
       replace: true,
     })
-  if (item.error instanceof ApiProblem && item.error.status === 404 && !data)
-    return <NoSuchItem project={project} />
+  if (item.error instanceof ApiProblem && item.error.status === 404 && !data) return <NoSuchItem />
   if (item.error && !data) return <Problem error={item.error} onRetry={() => void item.refetch()} />
   return (
     <Stack gap="md">
@@ -56,9 +56,7 @@ export function ItemView() {
         description={
           <>
             {data?.description && `${data.description} · `}
-            <PageLink to="/p/$project/knowledge" params={{ project }}>
-              All knowledge
-            </PageLink>
+            <PageLink {...to.knowledge}>All knowledge</PageLink>
           </>
         }
         action={
@@ -131,7 +129,7 @@ export function ItemView() {
 
 /** Asks before an item is deleted. */
 function useRemoval() {
-  const { id: project, of } = useProject()
+  const { of } = useProject()
   const ask = useConfirm()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
@@ -144,21 +142,21 @@ function useRemoval() {
       says: 'Item deleted, with its chunks and vectors.',
       done: async () => {
         // Going back skips the deleted item.
-        await navigate({ to: '/p/$project/knowledge', params: { project }, replace: true })
+        await navigate({ ...to.knowledge, replace: true })
         queryClient.removeQueries({ queryKey: pathOf(of.knowledge({ id })) })
         await queryClient.invalidateQueries({ queryKey: pathOf(of.knowledge) })
       },
     })
 }
 
-function NoSuchItem({ project }: { project: string }) {
+function NoSuchItem() {
   return (
     <>
       <PageHeader title="Item" />
       <Empty
         title="Item not found"
         action={
-          <PageButton variant="default" to="/p/$project/knowledge" params={{ project }}>
+          <PageButton variant="default" {...to.knowledge}>
             All knowledge
           </PageButton>
         }

@@ -55,7 +55,6 @@ interface Chosen {
 
 /** The list of items, where files can also be dropped. */
 export function KnowledgeView() {
-  const { project } = route.useParams()
   const navigate = useNavigate()
   const { find: sought, tags = [] } = route.useSearch()
   const items = useItems(sought, tags)
@@ -70,16 +69,14 @@ export function KnowledgeView() {
     // While typing continues, it stays one history entry.
     const replace = sought !== undefined && next !== ''
     void navigate({
-      to: '/p/$project/knowledge',
-      params: { project },
+      ...to.knowledge,
       search: (before) => ({ ...before, find: next || undefined }),
       replace,
     })
   }
   const filter = (next: string[]) =>
     void navigate({
-      to: '/p/$project/knowledge',
-      params: { project },
+      ...to.knowledge,
       search: (before) => ({ ...before, tags: next.length > 0 ? next : undefined }),
     })
   const isLimited = sought !== undefined || tags.length > 0
@@ -168,22 +165,16 @@ function useChosen(shown: string): Chosen {
 }
 
 function ItemActions({ onUpload }: { onUpload: () => void }) {
-  const { id: project } = useProject()
   return (
     <Group gap="xs">
-      <PageButton
-        variant="default"
-        to="/p/$project/questions"
-        params={{ project }}
-        leftSection={<IconMessageQuestion size={16} />}
-      >
+      <PageButton variant="default" {...to.questions} leftSection={<IconMessageQuestion size={16} />}>
         Questions
       </PageButton>
       <Guarded right="change">
         <TextButton icon={IconUpload} label="Upload files" variant="default" onClick={onUpload} />
       </Guarded>
       <Guarded right="change">
-        <PageButton to="/p/$project/new-item" params={{ project }} leftSection={<IconPlus size={16} />}>
+        <PageButton {...to.newItem} leftSection={<IconPlus size={16} />}>
           New item
         </PageButton>
       </Guarded>
@@ -439,13 +430,8 @@ function Hit({ hit }: { hit: ExplainedHit }) {
   )
 }
 
-interface IndexStatusProps {
-  status: Status
-  chunks: number
-}
-
 /** How far an item is indexed: ready, in progress, or waiting, with the reason and the next attempt. */
-export function IndexStatus({ status, chunks }: IndexStatusProps) {
+export function IndexStatus({ status, chunks }: { status: Status; chunks: number }) {
   if (status.state === 'ready') {
     return <StatusBadge tone="success" icon={IconCheck} label="Ready" />
   }

@@ -191,14 +191,8 @@ export function TwinChoice({ twin, name, isPending = false, onReplace, onKeep }:
   )
 }
 
-interface DropHintProps {
-  icon: Icon
-  title: string
-  text?: string
-}
-
 /** What is shown while a file is dragged over the page. */
-export function DropHint({ icon: Drawn, title, text }: DropHintProps) {
+export function DropHint({ icon: Drawn, title, text }: { icon: Icon; title: string; text?: string }) {
   return (
     <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>
       <Drawn size={40} stroke={1.5} />

@@ -184,13 +184,8 @@ function AskOptions({ draft, onDraft, onAsk }: AskOptionsProps) {
   )
 }
 
-interface PassagesProps {
-  request: AskRequest
-  answer: ExplainedSearch
-}
-
 /** What an agent would receive, how much of the question it covers, and how long each step took. */
-function Passages({ request, answer }: PassagesProps) {
+function Passages({ request, answer }: { request: AskRequest; answer: ExplainedSearch }) {
   const { data, mode, coverage, told } = answer
   return (
     <Stack gap="sm" aria-live="polite" component="section" aria-label="Passages">
@@ -283,12 +278,8 @@ const parts = [
 const lineHeight = 5
 const gap = 2
 
-interface TimeBarProps {
-  timed: Pick<ExplainedSearch, 'shares' | 'starts' | 'tookMs'>
-}
-
 /** When the parts of a search ran: what ran side by side is on two lines, one below the other. */
-function TimeBar({ timed }: TimeBarProps) {
+function TimeBar({ timed }: { timed: Pick<ExplainedSearch, 'shares' | 'starts' | 'tookMs'> }) {
   const { shares, tookMs } = timed
   return (
     <div>

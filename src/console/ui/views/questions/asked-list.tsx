@@ -352,15 +352,13 @@ function Marks({ question, isPending, onChange }: MarksProps) {
 }
 
 function Actions({ question, isWritten }: QuestionProps & { isWritten: boolean }) {
-  const { id: project } = useProject()
   const { id, query, tags, callId, item, state, isGolden } = question
   return (
     <>
       {state === 'gap' && (
         <Guarded right="change">
           <PageButton
-            to="/p/$project/new-item"
-            params={{ project }}
+            {...to.newItem}
             search={{ question: query, gap: id }}
             variant={isWritten ? 'default' : 'filled'}
             size="compact-sm"
@@ -380,8 +378,7 @@ function Actions({ question, isWritten }: QuestionProps & { isWritten: boolean }
         {isGolden ? 'Is a golden question' : 'Keep as golden'}
       </KeepButton>
       <PageButton
-        to="/p/$project/playground"
-        params={{ project }}
+        {...to.playground}
         search={{ q: query, tags: tags.length === 1 ? [...(tags[0] ?? [])] : undefined }}
         variant="default"
         size="compact-sm"

@@ -48,14 +48,13 @@ const words = {
 
 /** What agents asked: what the knowledge does not answer, what it does, and what is asked after each change. */
 export function QuestionsView() {
-  const { id: project, of } = useProject()
+  const { of } = useProject()
   const { tab = 'gap', ...search } = route.useSearch()
   const navigate = useNavigate()
   const counts = useQuery({ ...read(of.questions), refetchInterval })
   const show = (next: QuestionsSearch, isStep = true) =>
     void navigate({
-      to: '/p/$project/questions',
-      params: { project },
+      ...to.questions,
       search: questionsSearch({ ...next }),
       replace: !isStep,
       resetScroll: false,
@@ -70,7 +69,7 @@ export function QuestionsView() {
         description={
           <>
             {data?.keepDays && `What agents asked in the last ${data.keepDays} days. `}
-            <PageLink to="/p/$project/knowledge" params={{ project }} underline="always">
+            <PageLink {...to.knowledge} underline="always">
               All knowledge
             </PageLink>
           </>

@@ -80,7 +80,6 @@ function Password() {
         <PasswordInput
           label="Current password"
           autoComplete="current-password"
-          visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
           {...form.field('currentPassword')}
         />
         <NewPassword label="New password" {...form.field('newPassword')} />

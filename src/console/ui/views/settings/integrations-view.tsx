@@ -12,9 +12,8 @@ import { asCount } from '../../components/figures.ts'
 import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { Labelled, Page, Section } from '../../components/page.tsx'
+import { Labelled, Loaded, Page, Section } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { QueryTable, Table } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
@@ -80,24 +79,18 @@ export function IntegrationsView() {
 
 /** The integrations that have keys of one access. */
 function ByKey({ title, access }: Pick<Integration, 'access'> & { title: string }) {
-  const { id: project } = useProject()
   const navigate = useNavigate()
-  const toIntegration = (name: string) =>
-    ({
-      to: '/p/$project/settings/integrations/$integration',
-      params: { project, integration: name },
-    }) as const
   return (
     <Section title={title}>
       <Table
         label={title}
         rows={integrations.filter((each) => each.access === access)}
         rowKey={({ name }) => name}
-        onOpen={({ name }) => void navigate(toIntegration(name))}
+        onOpen={({ name }) => void navigate(to.integration(name))}
         columns={({ cell }) => [
           cell('Name', ({ name, label }) => (
             <Named>
-              <PageLink {...toIntegration(name)} c="inherit" className="cb-truncate">
+              <PageLink {...to.integration(name)} c="inherit" className="cb-truncate">
                 {label}
               </PageLink>
             </Named>
@@ -204,33 +197,34 @@ function LinesToCopy({ label, hint, code }: Lines) {
 
 /** The calls that have come from the integration, or that it waits for the first. */
 function Arrived({ integration: { name, source = name, label } }: { integration: Integration }) {
-  const { data, error, refetch } = useLastCall(source, true)
-  if (error && !data)
-    return <Problem error={error} title="The calls could not be loaded" onRetry={() => void refetch()} />
-  const [last] = data?.data ?? []
+  const calls = useLastCall(source, true)
+  const [last] = calls.data?.data ?? []
+  const waits = <StatusBadge tone="neutral" icon={IconClock} label="Waiting for the first call" />
   const state = last ? (
     <span>
       Last call: <LastCallLink {...last} />
     </span>
   ) : (
-    <StatusBadge tone="neutral" icon={IconClock} label="Waiting for the first call" />
+    calls.data && waits
   )
   return (
-    <Panel title="Calls" aside={data && state}>
-      {!data && <Skeleton height={20} />}
-      {data && !last && (
-        <p className="cb-dimmed" role="status">
-          No call from {label} yet. Make a test call. It appears here automatically.
-        </p>
-      )}
-      {data && last && (
-        <Group justify="space-between" role="status">
-          <span>{totalLabel(data)}</span>
-          <PageLink {...to.calls} search={{ source }}>
-            Calls from {label}
-          </PageLink>
-        </Group>
-      )}
+    <Panel title="Calls" aside={state}>
+      <Loaded query={calls} what="The calls" waiting={<Skeleton height={20} />}>
+        {(data) =>
+          last ? (
+            <Group justify="space-between" role="status">
+              <span>{totalLabel(data)}</span>
+              <PageLink {...to.calls} search={{ source }}>
+                Calls from {label}
+              </PageLink>
+            </Group>
+          ) : (
+            <p className="cb-dimmed" role="status">
+              No call from {label} yet. Make a test call. It appears here automatically.
+            </p>
+          )
+        }
+      </Loaded>
     </Panel>
   )
 }

@@ -44,6 +44,7 @@ export function ServiceView() {
 
 function Service() {
   const { data, error, refetch } = useQuery({ ...read(api.operator), refetchInterval })
+  const retry = () => void refetch()
   return (
     <Page
       title="Service"
@@ -60,11 +61,7 @@ function Service() {
       }
     >
       {error && !data && (
-        <Problem
-          title="The service's state could not be loaded"
-          error={error}
-          onRetry={() => void refetch()}
-        />
+        <Problem title="The service's state could not be loaded" error={error} onRetry={retry} />
       )}
       {data?.problem && <Warning>{data.problem}</Warning>}
       <SimpleGrid type="container" cols={{ base: 1, '824px': 2 }} spacing="lg">

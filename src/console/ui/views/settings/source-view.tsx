@@ -366,7 +366,6 @@ function Polling({ source: { id, platform, options, hasApiKey, poll } }: SourceP
 
 /** How the agents of the platform search the knowledge during a call. */
 function LookUps({ source: { platform } }: SourceProps) {
-  const { id: project } = useProject()
   const { label } = setUpOf(platform)
   return (
     <Panel title="Knowledge during a call">
@@ -376,12 +375,7 @@ function LookUps({ source: { platform } }: SourceProps) {
         ) : (
           <>
             Give your {label} agents a tool that gets passages from this project’s knowledge:{' '}
-            <PageLink
-              to="/p/$project/settings/integrations/$integration"
-              params={{ project, integration: 'tools' }}
-            >
-              Set up the tool
-            </PageLink>
+            <PageLink {...to.integration('tools')}>Set up the tool</PageLink>
           </>
         )}
       </p>

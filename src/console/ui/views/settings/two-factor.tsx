@@ -140,7 +140,6 @@ function PasswordStep({ purpose, onStep, onDone, ...cancelling }: PasswordStepPr
         ref={field}
         label="Your password"
         autoComplete="current-password"
-        visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
         {...form.field('password')}
       />
       {asksForCode && <CodeField takesFocus={false} {...form.field('code')} />}
