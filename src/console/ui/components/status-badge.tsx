@@ -10,12 +10,25 @@ interface StatusBadgeProps {
   label: ReactNode
 }
 
+const loud = (tone: string) => ({ background: `var(--cb-${tone}-soft)`, color: `var(--cb-${tone}-text)` })
+const tones = {
+  neutral: { background: 'var(--cb-neutral-soft)' },
+  success: {},
+  accent: loud('accent'),
+  warning: loud('warning'),
+  danger: loud('danger'),
+}
+
 /** A state as a word with an icon. */
 export function StatusBadge({ tone, icon: Drawn, label }: StatusBadgeProps) {
   return (
-    <span className={classes.badge} data-tone={tone}>
+    <span className={classes.badge} data-tone={tone} style={tones[tone]}>
       <span className={classes.icon} aria-hidden>
-        {Drawn ? <Drawn size={12} stroke={2.5} /> : <span className={classes.dot} />}
+        {Drawn ? (
+          <Drawn size={12} stroke={2.5} />
+        ) : (
+          <span className={classes.dot} style={{ background: `var(--cb-${tone})` }} />
+        )}
       </span>
       <span className="cb-truncate">{label}</span>
     </span>

@@ -42,26 +42,26 @@ export function PersonMenu({ onFollow, target, ...popup }: PersonMenuProps) {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const { openShortcuts } = useShellActions()
   const navigate = useNavigate()
-  const item = (label: string, ItemIcon: Icon, run: () => unknown) => (
-    <Menu.Item
-      leftSection={<ItemIcon size={16} />}
-      onClick={() => {
-        onFollow?.()
-        run()
-      }}
-    >
+  const item = (label: string, Drawn: Icon, run: () => unknown, more = {}) => (
+    <Menu.Item key={label} leftSection={<Drawn size={16} />} onClick={run} {...more}>
       {label}
     </Menu.Item>
   )
-  const open = ({ to }: typeof accountPage | typeof servicePage) => navigate({ to, params: { project } })
+  const follow = (run: () => unknown) => () => {
+    onFollow?.()
+    run()
+  }
+  const open = ({ to }: typeof accountPage | typeof servicePage) =>
+    follow(() => navigate({ to, params: { project } }))
+  const chosen = { rightSection: <IconCheck size={14} aria-label="chosen" /> }
   return (
     <Menu position="top-start" width={248} {...popup}>
       <Menu.Target>{target}</Menu.Target>
       <Menu.Dropdown>
         <Menu.Label className="cb-truncate">{email}</Menu.Label>
-        {item(accountPage.label, IconUserCircle, () => open(accountPage))}
-        {useOwnsConsole() && item(servicePage.label, IconServer, () => open(servicePage))}
-        {item('Keyboard shortcuts', IconKeyboard, openShortcuts)}
+        {item(accountPage.label, IconUserCircle, open(accountPage))}
+        {useOwnsConsole() && item(servicePage.label, IconServer, open(servicePage))}
+        {item('Keyboard shortcuts', IconKeyboard, follow(openShortcuts))}
         {documents.map(([label, href]) => (
           <Menu.Item
             key={href}
@@ -76,20 +76,11 @@ export function PersonMenu({ onFollow, target, ...popup }: PersonMenuProps) {
         ))}
         <Menu.Divider />
         <Menu.Label>Theme</Menu.Label>
-        {themes.map(({ scheme, label, icon: Icon }) => (
-          <Menu.Item
-            key={scheme}
-            leftSection={<Icon size={16} />}
-            rightSection={colorScheme === scheme ? <IconCheck size={14} aria-label="chosen" /> : undefined}
-            onClick={() => setColorScheme(scheme)}
-          >
-            {label}
-          </Menu.Item>
-        ))}
+        {themes.map(({ scheme, label, icon }) =>
+          item(label, icon, () => setColorScheme(scheme), colorScheme === scheme ? chosen : {}),
+        )}
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
-          Sign out
-        </Menu.Item>
+        {item('Sign out', IconLogout, signOut)}
       </Menu.Dropdown>
     </Menu>
   )

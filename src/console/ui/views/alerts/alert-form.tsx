@@ -1,5 +1,4 @@
 import {
-  ActionIcon,
   Button,
   Checkbox,
   Group,
@@ -9,6 +8,7 @@ import {
   SimpleGrid,
   Stack,
   TextInput,
+  type TextInputProps,
 } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconBrandSlack, IconPhoneCall, IconX } from '@tabler/icons-react'
@@ -19,6 +19,7 @@ import type { Alert, AlertChange } from '../../../../alerts/schemas.ts'
 import { pathOf, read, unwrap } from '../../api.ts'
 import { inputsOf } from '../../components/api-form.tsx'
 import { fieldErrors } from '../../components/field-errors.ts'
+import { IconButton } from '../../components/icon-button.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -319,7 +320,8 @@ interface DestinationsFieldProps {
 function DestinationsField({ draft, offered, errors, onChange }: DestinationsFieldProps) {
   const { role } = useProject()
   const { chosen, added } = draft
-  const set = (kind: AddedKind, text: string) => onChange({ added: { ...added, [kind]: text } })
+  const set = (next: AlertDraft['added']) => onChange({ added: { ...added, ...next } })
+  const field = inputsOf({ slack: '', pagerDuty: '', ...added }, set, (kind) => errors[kind])
   const remove = (kind: AddedKind) => {
     const { [kind]: _, ...others } = added
     onChange({ added: others })
@@ -347,21 +349,12 @@ function DestinationsField({ draft, offered, errors, onChange }: DestinationsFie
           </Stack>
         </Checkbox.Group>
       )}
-      {kinds.map((kind) => {
-        const text = added[kind]
-        return (
-          text !== undefined && (
-            <Added
-              key={kind}
-              kind={kind}
-              text={text}
-              error={errors[kind]}
-              onChange={(next) => set(kind, next)}
-              onRemove={() => remove(kind)}
-            />
-          )
-        )
-      })}
+      {kinds.map(
+        (kind) =>
+          added[kind] !== undefined && (
+            <Added key={kind} kind={kind} {...field(kind)} onRemove={() => remove(kind)} />
+          ),
+      )}
       <div className="cb-row">
         {kinds.map(
           (kind) =>
@@ -371,7 +364,7 @@ function DestinationsField({ draft, offered, errors, onChange }: DestinationsFie
                 variant="default"
                 size="xs"
                 leftSection={addedKinds[kind].icon}
-                onClick={() => set(kind, '')}
+                onClick={() => set({ [kind]: '' })}
               >
                 Add {kindLabels[kind]}
               </Button>
@@ -397,18 +390,11 @@ function DestinationsField({ draft, offered, errors, onChange }: DestinationsFie
 
 const kinds: readonly AddedKind[] = ['slack', 'pagerDuty']
 
-interface AddedProps {
-  kind: AddedKind
-  text: string
-  error: string | undefined
-  onChange: (text: string) => void
-  onRemove: () => void
-}
-
 /** An address or a key that is new. */
-function Added({ kind, text, error, onChange, onRemove }: AddedProps) {
+function Added({ kind, onRemove, ...input }: TextInputProps & { kind: AddedKind; onRemove: () => void }) {
   const field = useFocus<HTMLInputElement>()
   const { label, placeholder } = addedKinds[kind]
+  const remove = `Remove the new destination of ${kindLabels[kind]}`
   return (
     <Group gap={4} align="flex-end" wrap="nowrap">
       <TextInput
@@ -416,22 +402,12 @@ function Added({ kind, text, error, onChange, onRemove }: AddedProps) {
         ref={field}
         label={label}
         placeholder={placeholder}
-        value={text}
         autoComplete="off"
         spellCheck={false}
         maxLength={2_000}
-        onChange={(event) => onChange(event.currentTarget.value)}
-        error={error}
+        {...input}
       />
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        size={32}
-        aria-label={`Remove the new destination of ${kindLabels[kind]}`}
-        onClick={onRemove}
-      >
-        <IconX size={14} />
-      </ActionIcon>
+      <IconButton icon={IconX} label={remove} size={32} onClick={onRemove} />
     </Group>
   )
 }

@@ -1,5 +1,4 @@
 import { Button, Grid, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
-import { Dropzone } from '@mantine/dropzone'
 import { notifications } from '@mantine/notifications'
 import { IconFile } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
@@ -36,7 +35,7 @@ import {
   type TwinAnswer,
 } from './queries.ts'
 import { TagsField } from './tags-field.tsx'
-import { DropHint, TwinChoice } from './uploads.tsx'
+import { DropArea, TwinChoice } from './uploads.tsx'
 
 const route = getRouteApi('/p/$project/new-item')
 
@@ -110,16 +109,11 @@ function NewItem() {
           </Group>
         }
       />
-      <Dropzone.FullScreen
-        active
+      <DropArea
         onDrop={openDocument}
-        multiple={false}
-        withinPortal={false}
-        // Hidden until a file is dragged over the page.
-        activateOnKeyboard={false}
-      >
-        <DropHint icon={IconFile} title={`Drop a ${readableFiles} file to edit its text here`} />
-      </Dropzone.FullScreen>
+        icon={IconFile}
+        title={`Drop a ${readableFiles} file to edit its text here`}
+      />
       {twin?.text === values.text && (
         <Warning>
           <TwinChoice

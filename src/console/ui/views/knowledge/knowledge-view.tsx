@@ -1,5 +1,4 @@
 import { Box, Button, Checkbox, CloseButton, Group, MultiSelect, Stack, Text, Title } from '@mantine/core'
-import { Dropzone } from '@mantine/dropzone'
 import {
   IconAlertTriangle,
   IconBook2,
@@ -39,7 +38,7 @@ import { exampleDocuments } from './example-documents.ts'
 import { excerptOf, rangesOf } from './excerpt.ts'
 import { passagesMax, readableFiles, rowsOf, useItems, useTextHits, useTimesFound } from './queries.ts'
 import { TagChips, TagsField, TagsFilter } from './tags-field.tsx'
-import { DropHint, UploadList, useUploads } from './uploads.tsx'
+import { DropArea, UploadList, useUploads } from './uploads.tsx'
 
 const route = getRouteApi('/p/$project/knowledge')
 
@@ -87,21 +86,14 @@ export function KnowledgeView() {
         description={items.data && counted(items.data.pages[0]?.total ?? 0, 'item')}
         action={<ItemActions onUpload={() => openPicker.current?.()} />}
       />
-      <Dropzone.FullScreen
-        withinPortal={false}
-        active={mayChange}
+      <DropArea
+        isActive={mayChange}
         onDrop={(files) => void addFiles(files)}
         openRef={openPicker}
-        multiple
-        // Hidden until a file is dragged over the page.
-        activateOnKeyboard={false}
-      >
-        <DropHint
-          icon={IconUpload}
-          title={`Drop ${readableFiles} files`}
-          text="Each file becomes an item named after its title."
-        />
-      </Dropzone.FullScreen>
+        icon={IconUpload}
+        title={`Drop ${readableFiles} files`}
+        text="Each file becomes an item named after its title."
+      />
       <UploadList uploads={uploads} answer={answer} clear={clear} />
       {(rows.length > 0 || isLimited || items.isPending) && (
         <Group component="search" aria-label="Find items">

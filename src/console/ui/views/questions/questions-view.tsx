@@ -120,27 +120,23 @@ export function QuestionsView() {
 function HandOver() {
   const { id: project } = useProject()
   const show = useShow()
+  const { origin } = location
+  const lines = {
+    'MCP server': `claude mcp add --transport http callbook ${origin}/mcp --header "Authorization: Bearer $CALLBOOK_KEY"`,
+    'Its rules (skill)': `${origin}/docs/guide/knowledge#close-gaps-with-a-coding-agent`,
+    'Or on the command line': `bun callbook knowledge gaps --project ${project} --json`,
+  }
   const content = (
     <Stack gap="sm">
       <p>
         The agent lists gaps, looks for their answers in your repository, and opens a pull request. After the
         next <Mono>knowledge sync</Mono> they close. It needs a key with read access.
       </p>
-      <Labelled label="MCP server">
-        <CodeBlock
-          code={`claude mcp add --transport http callbook ${location.origin}/mcp --header "Authorization: Bearer $CALLBOOK_KEY"`}
-          label="Copy command"
-        />
-      </Labelled>
-      <Labelled label="Its rules (skill)">
-        <CodeBlock
-          code={`${location.origin}/docs/guide/knowledge#close-gaps-with-a-coding-agent`}
-          label="Copy address"
-        />
-      </Labelled>
-      <Labelled label="Or on the command line">
-        <CodeBlock code={`bun callbook knowledge gaps --project ${project} --json`} label="Copy command" />
-      </Labelled>
+      {Object.entries(lines).map(([label, code]) => (
+        <Labelled key={label} label={label}>
+          <CodeBlock code={code} />
+        </Labelled>
+      ))}
     </Stack>
   )
   return (

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Input, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Input, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconCheck, IconPlus, IconX } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
@@ -12,6 +12,7 @@ import { ChoiceCards } from '../../components/choice-cards.tsx'
 import { CodeBlock, Mono } from '../../components/code.tsx'
 import { DayField } from '../../components/day-field.tsx'
 import { useShow } from '../../components/dialogs.tsx'
+import { IconButton } from '../../components/icon-button.tsx'
 import { Labelled } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
@@ -345,15 +346,12 @@ export function AllowList({
             error={check.faultOf(entry)}
             rightSection={
               (entries.length > 1 || entry) && (
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
+                <IconButton
+                  icon={IconX}
+                  label={`Remove allowed address ${at + 1}`}
                   size={24}
-                  aria-label={`Remove allowed address ${at + 1}`}
                   onClick={() => replace(at, ...(entries.length > 1 ? [] : ['']))}
-                >
-                  <IconX size={14} />
-                </ActionIcon>
+                />
               )
             }
           />

@@ -1,5 +1,5 @@
 import { Anchor, Button, Checkbox, Group, NativeSelect, PasswordInput, Select, Stack } from '@mantine/core'
-import { IconClock, IconKey, IconRefresh, IconTrash } from '@tabler/icons-react'
+import { type Icon, IconClock, IconKey, IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -228,11 +228,27 @@ function Secret({ source }: SourceProps) {
   if (!hasSecret || isOpen) return <PasteSecret source={source} onDone={() => setOpen(false)} />
   return (
     <Labelled label="Secret">
-      <Group justify="space-between">
-        <span className="cb-dimmed">{secretName}: stored.</span>
-        <TextButton label="Replace" variant="default" size="xs" onClick={() => setOpen(true)} />
-      </Group>
+      <Kept says={`${secretName}: stored.`} verb="Replace" act={() => setOpen(true)} />
     </Labelled>
+  )
+}
+
+interface KeptProps {
+  says: string
+  verb: string
+  icon?: Icon
+  isPending?: boolean
+  act: () => void
+}
+
+/** What is stored and never shown, with a button that replaces it. */
+function Kept({ says, verb, icon, isPending = false, act }: KeptProps) {
+  const drawn = icon && { icon }
+  return (
+    <Group justify="space-between">
+      <span className="cb-dimmed">{says}</span>
+      <TextButton label={verb} {...drawn} variant="default" size="xs" loading={isPending} onClick={act} />
+    </Group>
   )
 }
 
@@ -269,17 +285,13 @@ function NewSecret({ source }: SourceProps) {
   })
   return (
     <Labelled label="Secret">
-      <Group justify="space-between">
-        <span className="cb-dimmed">Shown once, when it was created.</span>
-        <TextButton
-          icon={IconRefresh}
-          label="Create a new secret"
-          variant="default"
-          size="xs"
-          loading={isPending}
-          onClick={() => mutate()}
-        />
-      </Group>
+      <Kept
+        says="Shown once, when it was created."
+        icon={IconRefresh}
+        verb="Create a new secret"
+        isPending={isPending}
+        act={() => mutate()}
+      />
       {error && <Problem error={error} />}
     </Labelled>
   )
@@ -294,14 +306,11 @@ function ApiKey({ source }: SourceProps) {
       {isOpen ? (
         <SaveApiKey source={source} onDone={() => setOpen(false)} />
       ) : (
-        <Group justify="space-between">
-          <span className="cb-dimmed">
-            {source.hasApiKey ? `${label}’s API key: stored.` : `No API key of ${label} yet.`}
-          </span>
-          <Button variant="default" size="xs" onClick={() => setOpen(true)}>
-            {source.hasApiKey ? 'Replace' : 'Add'}
-          </Button>
-        </Group>
+        <Kept
+          says={source.hasApiKey ? `${label}’s API key: stored.` : `No API key of ${label} yet.`}
+          verb={source.hasApiKey ? 'Replace' : 'Add'}
+          act={() => setOpen(true)}
+        />
       )}
     </Panel>
   )

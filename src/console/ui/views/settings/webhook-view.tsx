@@ -325,13 +325,12 @@ const Heading = ({ children }: { children: ReactNode }) => (
   </Text>
 )
 
-function Attempts({
-  message: { attempts, nextAt },
-  attempt: { messageId, bytes },
-}: {
+interface PartProps {
   message: WebhookMessage
   attempt: WebhookAttempt
-}) {
+}
+
+function Attempts({ message: { attempts, nextAt }, attempt: { messageId, bytes } }: PartProps) {
   return (
     <>
       <Heading>Attempts</Heading>
@@ -372,13 +371,7 @@ function Answer({ message: { attempts } }: { message: WebhookMessage }) {
   )
 }
 
-function Body({
-  message: { body },
-  attempt: { isTest, event },
-}: {
-  message: WebhookMessage
-  attempt: WebhookAttempt
-}) {
+function Body({ message: { body }, attempt: { isTest, event } }: PartProps) {
   if (!body) return <p className="cb-dimmed">{whyNoBody(event, isTest)}</p>
   return (
     <Box mah={360} style={{ overflow: 'auto' }}>
