@@ -46,13 +46,9 @@ const threeChunks = ['One', 'Two', 'Three']
   .join('')
 
 describe('the list of knowledge items', () => {
-  test('is empty in a new project', async () => {
+  test('is empty at first, then has name, description, size, chunks, status and time, and no text', async () => {
     const project = await console.mintProject()
     expect(await list(project)).toEqual({ data: [], nextCursor: null, total: 0, tags: [] })
-  })
-
-  test('has name, description, size, chunks, status and time, and no text', async () => {
-    const project = await console.mintProject()
     const item = { name: 'Grüezi', text: threeChunks, description: 'Three of them' }
     const { id, createdAt } = await (await project.send('POST', '/v1/knowledge', item)).json()
     expect(await list(project)).toEqual({

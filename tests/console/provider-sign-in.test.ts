@@ -198,15 +198,13 @@ describe('signing in at a provider', () => {
 })
 
 describe('who is not let in', () => {
-  test('has neither an invitation nor a mapped group', async () => {
-    atProvider({ groups: ['others'] })
-    await expectRefused('You are not in any project here.')
-  })
-
-  test('has a group for a project that does not exist', async () => {
-    atProvider({ groups: ['a, b'] })
-    await expectRefused('You are not in any project here.')
-  })
+  test.each(['others', 'a, b'])(
+    'has no invitation, and no group for a project that exists (%p)',
+    async (group) => {
+      atProvider({ groups: [group] })
+      await expectRefused('You are not in any project here.')
+    },
+  )
 
   test.each([false, undefined, 'false'])('has an address that is not verified (%p)', async (verified) => {
     atProvider({ groups: ['staff'], email_verified: verified })
