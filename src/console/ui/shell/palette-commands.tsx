@@ -49,7 +49,6 @@ import { useShellActions } from './shell-actions.ts'
 import { signOut } from './sign-out.ts'
 
 const iconSize = 16
-/** The form of a call id. */
 const callId = /^[A-Za-z0-9._:-]{1,128}$/
 
 interface CommandsProps extends PaletteFieldProps {

@@ -293,7 +293,6 @@ export function describeSent(queued: number): string {
   return `${counted(queued, 'test message')} will arrive in a moment: an alert and its end at each destination.`
 }
 
-/** The acts of a row. */
 function AlertMenu({ alert }: { alert: Alert }) {
   const navigate = useNavigate()
   const { pause, test, remove } = useAlertActs(alert)

@@ -147,7 +147,6 @@ function PreviewChart({ preview, draft, limit }: { preview: PreviewOf; draft: Al
   )
 }
 
-/** The newest of them, in words. */
 function FiredTimes({ fired }: Pick<PreviewOf, 'fired'>) {
   const dates = useDates()
   if (fired.length === 0) return null

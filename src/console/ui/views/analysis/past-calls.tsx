@@ -174,7 +174,6 @@ interface SavedViewsProps {
   onChoose: (filters: ChosenFilters) => void
 }
 
-/** Sets the filters of a saved view. */
 function SavedViews({ filters, onChoose }: SavedViewsProps) {
   const { data } = useQuery(viewsQuery(useProject().id, 'calls'))
   const views = (data ?? []).map(({ id, name, query }) => {

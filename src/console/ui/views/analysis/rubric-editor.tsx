@@ -144,7 +144,6 @@ const kinds: { value: CriterionDraft['kind']; label: string }[] = [
   { value: 'grounded', label: 'Whether the agent’s facts are in what it found' },
 ]
 
-/** A note for projects that keep no questions. */
 function Unrecorded() {
   const { data } = useQuery(read(useProject().of.settings))
   if (data?.keepQuestionsDays !== null) return null

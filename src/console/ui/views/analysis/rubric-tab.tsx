@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { IconChevronDown, IconChevronLeft, IconListCheck, IconTestPipe } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useBlocker, useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import type { Rubric } from '../../../../analysis/schemas.ts'
 import { pathOf, unwrap } from '../../api.ts'
 import { useFaultFocus } from '../../components/api-form.tsx'
@@ -19,7 +19,7 @@ import { rubricQuery, statusQuery } from './analysis-queries.ts'
 import { personOf } from './analysis-words.tsx'
 import { draftOf, emptyDraft, type RubricDraft, rubricOf } from './rubric-draft.ts'
 import { isShownByFields, RubricEditor, RubricText } from './rubric-editor.tsx'
-import { starters } from './starters.ts'
+import { rubricOfStarter, starters } from './starters.ts'
 import { Trial } from './trial.tsx'
 
 interface RubricTabProps {
@@ -119,13 +119,10 @@ function Versions({
   const by = versions[0]?.createdBy
   return (
     <Group justify="space-between" gap="xs" mih={28}>
-      <p>
-        <strong>Version {version}</strong>{' '}
-        <span className="cb-dimmed">
-          in force since <Instant at={createdAt} as="moment" />
-          {by && `, by ${personOf(by)}`}
-        </span>
-      </p>
+      <VersionWords version={version}>
+        in force since <Instant at={createdAt} as="moment" />
+        {by && `, by ${personOf(by)}`}
+      </VersionWords>
       {versions.length > 1 && (
         <Menu position="bottom-end">
           <Menu.Target>
@@ -149,6 +146,14 @@ function Versions({
   )
 }
 
+function VersionWords({ version, children }: { version: number; children: ReactNode }) {
+  return (
+    <p>
+      <strong>Version {version}</strong> <span className="cb-dimmed">{children}</span>
+    </p>
+  )
+}
+
 interface OldVersionProps {
   rubric: Rubric | null
   version: number
@@ -161,18 +166,11 @@ function OldVersion({ rubric, version, onStart }: OldVersionProps) {
   return (
     <>
       <Group justify="space-between" gap="xs" mih={28}>
-        <p>
-          <strong>Version {version}</strong>{' '}
-          <span className="cb-dimmed">
-            {rubric ? (
-              <>
-                of <Instant at={rubric.createdAt} as="moment" />, no longer in force
-              </>
-            ) : (
-              'does not exist'
-            )}
-          </span>
-        </p>
+        <VersionWords version={version}>
+          {rubric && 'of '}
+          {rubric && <Instant at={rubric.createdAt} as="moment" />}
+          {rubric ? ', no longer in force' : 'does not exist'}
+        </VersionWords>
         <span className="cb-row">
           <TextButton
             icon={IconChevronLeft}
@@ -295,14 +293,18 @@ function Starters({ onStart }: { onStart: (draft: RubricDraft) => void }) {
         mx="auto"
         className={classes.starters}
       >
-        {starters.map(({ name, about, rubric }) => (
-          <li key={name}>
-            <UnstyledButton w="100%" className="cb-box" onClick={() => onStart(draftOf(rubric, false))}>
-              <strong>{name}</strong>
-              <span className="cb-dimmed">{about}</span>
+        {starters.map((starter) => (
+          <li key={starter.name}>
+            <UnstyledButton
+              w="100%"
+              className="cb-box"
+              onClick={() => onStart(draftOf(rubricOfStarter(starter), false))}
+            >
+              <strong>{starter.name}</strong>
+              <span className="cb-dimmed">{starter.about}</span>
               <ul>
-                {rubric.criteria.map(({ id, name }) => (
-                  <li key={id}>{name}</li>
+                {Object.keys(starter.criteria).map((name) => (
+                  <li key={name}>{name}</li>
                 ))}
               </ul>
             </UnstyledButton>

@@ -105,7 +105,6 @@ function Said({ children }: { children: string | null | undefined }) {
   )
 }
 
-/** What a person does next. */
 function Made({ id, project, onClose }: { id: string; project: string; onClose: () => void }) {
   const command = `bun callbook case export --project ${project} --format jsonl --id ${id}`
   return (

@@ -164,7 +164,6 @@ function Step({ made, title, action, children }: StepProps) {
   )
 }
 
-/** Polls until there is something. */
 function untilAny<Data>(isThere: (data: Data) => boolean) {
   return ({ state }: { state: { data?: Data | undefined } }) =>
     state.data !== undefined && isThere(state.data) ? false : everyMs

@@ -127,7 +127,6 @@ export function ItemView() {
   )
 }
 
-/** Asks before an item is deleted. */
 function useRemoval() {
   const { of } = useProject()
   const ask = useConfirm()

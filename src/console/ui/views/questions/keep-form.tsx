@@ -91,7 +91,6 @@ export default function KeepForm({ question, label = 'Keep', onKept, onClose }: 
   )
 }
 
-/** Chooses an item by its name. */
 function ItemSelect({ value: item, onChange }: Omit<FieldProps<ItemChoice>, 'error'>) {
   const [typed, setTyped] = useState(item?.name ?? '')
   const [name] = useDebouncedValue(typed.trim(), typingPauseMs)

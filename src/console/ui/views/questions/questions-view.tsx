@@ -198,7 +198,6 @@ function LimitForm({ limit, onDone }: { limit: number; onDone: () => void }) {
   )
 }
 
-/** How to switch it on. */
 function NotKept() {
   const { id: project } = useProject()
   const isOwner = useRefusal('manage') === null

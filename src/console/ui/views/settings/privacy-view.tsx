@@ -152,7 +152,6 @@ function RetentionPanel({ settings }: SettingsProps) {
   )
 }
 
-/** How many calls go next, and what went. */
 function Deletions({ retainDays }: Pick<ProjectSettings, 'retainDays'>) {
   const { of } = useProject()
   const { data: due } = useQuery({ ...read(of.settings.due, {}), refetchInterval })
@@ -386,7 +385,6 @@ interface DaysFieldProps extends Pick<TextInputProps, 'label' | 'description'> {
   onSave: (days: number | null) => void
 }
 
-/** A number of days, or none. */
 function DaysField({ stored, failure, names, onSave, ...field }: DaysFieldProps) {
   const [isNumber, setIsNumber] = useState(true)
   const errors = fieldErrors(failure)

@@ -79,7 +79,6 @@ export function SourceView() {
   )
 }
 
-/** Asks before a source is deleted. */
 function useRemoval() {
   const { of } = useProject()
   const ask = useConfirm()
@@ -297,7 +296,6 @@ function NewSecret({ source }: SourceProps) {
   )
 }
 
-/** The API key of a source, to be saved or replaced. */
 function ApiKey({ source }: SourceProps) {
   const [isOpen, setOpen] = useState(false)
   const { label } = setUpOf(source.platform)
