@@ -47,8 +47,8 @@ const coreModules = [
 const shellModules = [
   /@tanstack\/(query-core|react-query|react-router)\/(?!.*(queriesObserver|useQueries|useBlocker))|@tabler\/icons-react/,
   // The others are loaded on demand, or need overlays.
-  /ui\/components\/(?!api-form|calendar|choice|confirm|day-field|dialog-host|json-tree|notices|page\.|shown|table)/,
-  /ui\/shell\/(?!.*-(again|commands|dialog|drawer|form|menu)\.tsx?$)/,
+  /ui\/components\/(?!api-form|calendar|choice|confirm|day-field|dialog-host|json-tree|notices|page\.|row-menu|shown|table)/,
+  /ui\/shell\/(?!(menus|.*-(again|commands|dialog|drawer|form))\.tsx?$)/,
   // Names of classes and of platforms: a small file that most pages share would be joined with one that few need.
   /ui\/components\/.*\.module\.css$|sources\/catalog/,
   // The links to a new alert, on the list of calls and on the overview, and to a call, in the palette and on its page.
@@ -64,7 +64,10 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: stylesOf },
   { name: 'core', test: (id) => coreModules.some((form) => form.test(id)) },
   { name: 'shell', test: (id) => shellModules.some((form) => form.test(id)) },
-  { name: 'overlays', test: /@mantine\/core\/.*\/(Drawer|Menu|Modal|Popover|Tooltip)\// },
+  {
+    name: 'overlays',
+    test: /@mantine\/core\/.*\/(Drawer|Menu|Modal|Popover|Tooltip)\/|ui\/components\/row-menu/,
+  },
   {
     name: 'fields',
     test: /@mantine\/core\/.*\/(Checkbox|MultiSelect|NumberInput|Radio|Select|Switch|TagsInput|Textarea)\//,
@@ -87,11 +90,11 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   // Of settings and of the first steps, and of two pages of knowledge.
   {
     name: 'new-key',
-    test: /ui\/(views\/settings\/(expiry|key-rules|new-key)|components\/(choice-cards|day-field))\.tsx?$/,
+    test: /ui\/(views\/settings\/new-key|components\/(choice-cards|day-field))\.tsx?$/,
   },
   // They would be joined with parts of the call's page.
   { name: 'drop', test: /dropzone|file-selector/ },
-  { name: 'passages', test: /ui\/views\/questions\/(keep-button|passage-list|question-queries)/ },
+  { name: 'passages', test: /ui\/views\/questions\/questions\.tsx/ },
   // They would be joined with what needs fields and overlays, which the sign-in, the overview and the calls must not load.
   { name: 'new-project', test: /ui\/shell\/new-project-form/ },
   // What the overview, the list of calls and the call's page have in common, and some of it other lists and privacy, too.
@@ -108,9 +111,13 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'holds', test: /ui\/views\/calls\/holds/ },
   // Of calls, of the call's page and of agreement, which must not load each other.
   { name: 'queue', test: /ui\/views\/calls\/(queue-queries|view-queries)/ },
+  // It would be joined with what the list of knowledge needs.
+  { name: 'list-menu', test: /ui\/views\/calls\/list-menu/ },
+  // Of the call's page, of questions and of what is done with many calls.
+  { name: 'review', test: /ui\/views\/calls\/(review-queries|use-keys)/ },
   { name: 'chart-choices', test: /ui\/views\/charts\/chart-choices/ },
   // Of the playground and an item's page; it would be joined with dialogs of calls.
-  { name: 'ask', test: /ui\/views\/playground\/(ask-form|passages)/ },
+  { name: 'ask', test: /ui\/views\/playground\/ask-form/ },
   {
     name: (id, modules) => (folderOfViews(id, modules) ? null : 'shared'),
     minShareCount: 2,

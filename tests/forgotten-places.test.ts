@@ -27,7 +27,7 @@ const forgotten: Record<string, string[]> = {
   'src/calls/writing/merge.ts': ['weather'],
   'src/webhooks/replay.ts': ['"call.made_up"'],
   'src/webhooks/docs.ts': ['"call.made_up"'],
-  'src/console/ui/views/settings/webhook-queries.ts': ['"call.made_up"'],
+  'src/console/ui/views/settings/webhooks.tsx': ['"call.made_up"'],
   'src/services/embedder.ts': ["'never'"],
 }
 

@@ -27,9 +27,9 @@ test('members make alerts, viewers see them, and the audit trail says who change
   const preview = await (await viewer.send('POST', `${path}/preview`, rule)).json()
   expect(preview.fired).toHaveLength(1)
   expect((await console.nobody.fetch(path)).status).toBe(401)
-  expect(await (await viewer.fetch(`${path}/${id}`)).json()).toMatchObject({ name: 'Silent', paused: true })
+  expect(await viewer.read(`${path}/${id}`)).toMatchObject({ name: 'Silent', paused: true })
   expect((await member.send('DELETE', `${path}/${id}`)).status).toBe(200)
-  const { data } = await (await console.owner.fetch(`/projects/${project.id}/audit`)).json()
+  const { data } = await console.owner.read(`/projects/${project.id}/audit`)
   const entries: { action: string; actorId: string; target: string }[] = data
   const ofAlerts = entries.filter(({ action }) => action.startsWith('alert_'))
   expect(ofAlerts.map(({ action, actorId }) => [action, actorId])).toEqual(
@@ -48,7 +48,7 @@ test('a destination that one rule has can be named by another, without anyone se
   const rule = { name: 'Quiet', windowMinutes: 60, below: { alert: 1 } }
   const to = [{ slack: 'https://93.184.216.34/services/T0/B0/Wz4q' }]
   expect((await member.send('POST', path, { ...rule, to })).status).toBe(200)
-  const { data: offered } = await (await member.fetch(`${path}/destinations`)).json()
+  const { data: offered } = await member.read(`${path}/destinations`)
   expect(offered).toEqual([
     { id: expect.any(String), kind: 'webhook', name: '93.184.216.34 …hook' },
     { id: expect.any(String), kind: 'slack', name: '…Wz4q' },

@@ -10,7 +10,7 @@ const service = await startService()
 const set = await startConsole(service)
 
 async function trailOf(project: TestProject, by: TestPerson = set.owner): Promise<AuditRun[]> {
-  return (await (await by.fetch(`/projects/${project.id}/audit?limit=200`)).json()).data
+  return (await by.read(`/projects/${project.id}/audit?limit=200`)).data
 }
 
 /** What is new in a project's trail after some work, oldest first. */

@@ -53,12 +53,12 @@ async function changeOf(
 }
 
 async function idsIn(project: TestProject, query: string, person = people.owner): Promise<string[]> {
-  const { data }: CallRows = await (await person.fetch(`/projects/${project.id}/calls?${query}`)).json()
+  const { data }: CallRows = await person.read(`/projects/${project.id}/calls?${query}`)
   return data.map(({ id }) => id)
 }
 
 async function queuesOf(project: TestProject, person = people.owner): Promise<ReviewQueue[]> {
-  return (await (await person.fetch(pathOf(project))).json()).data
+  return (await person.read(pathOf(project))).data
 }
 
 describe('a queue of reviews', () => {

@@ -30,7 +30,7 @@ test('a person has one address, however their number is written, and it does not
   expect(id).not.toContain('30123456')
   const viewer = await set.join(project, 'viewer')
   expect(await find(number, viewer)).toBe(id)
-  const caller: CallerRecord = await (await viewer.fetch(`/projects/${project.id}/callers/${id}`)).json()
+  const caller: CallerRecord = await viewer.read(`/projects/${project.id}/callers/${id}`)
   expect(caller).toEqual({
     id,
     number: '+4930123456',
@@ -82,9 +82,9 @@ test('shows the holds on the number to members, and counts the calls on hold', a
   await set.owner.send('POST', holds, { number: '+4989123456', reason: 'Another' })
   const member = await set.join(project, 'member')
   const path = `/projects/${project.id}/callers/${id}`
-  const { data }: { data: HoldRecord[] } = await (await member.fetch(`${path}/holds`)).json()
+  const { data }: { data: HoldRecord[] } = await member.read(`${path}/holds`)
   expect(data.map(({ reason }) => reason)).toEqual(['Court order 7'])
-  expect(await (await member.fetch(path)).json()).toMatchObject({ calls: 2, onHold: 2 })
+  expect(await member.read(path)).toMatchObject({ calls: 2, onHold: 2 })
   const viewer = await set.join(project, 'viewer')
   expect((await viewer.fetch(`${path}/holds`)).status).toBe(403)
 })

@@ -117,7 +117,7 @@ describe('/console/api/projects/:project/calls', () => {
     await expectProblem(await member.fetch(path), 'not_found', 'Call not found')
     await expectProblem(await member.fetch(path, { method: 'DELETE' }), 'not_found', 'Call not found')
     expect((await project.fetch('/v1/calls/a')).status).toBe(404)
-    const { data } = await (await people.owner.fetch(`/projects/${project.id}/audit`)).json()
+    const { data } = await people.owner.read(`/projects/${project.id}/audit`)
     expect(data[0]).toMatchObject({ action: 'call_deleted', target: expect.stringMatching(/^[0-9a-f]{64}$/) })
     expect(data[0].actor).toContain(member.email)
   })
@@ -129,7 +129,7 @@ test('/console/api/projects/:project/metrics answers as the API does, and names 
     { id: 'call-4711-b', createdAt: '2026-02-05T00:00:00Z' },
   ])
   const query = `/metrics?of=duration&show=p95&by=evaluation&${period}`
-  const answer = await (await people.owner.fetch(`/projects/${project.id}${query}`)).json()
+  const answer = await people.owner.read(`/projects/${project.id}${query}`)
   expect(answer).toEqual({
     of: 'duration',
     show: 'p95',

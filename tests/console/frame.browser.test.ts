@@ -345,7 +345,7 @@ describe('the frame of all pages, in a browser', () => {
   test('a menu whose code cannot be loaded says so, and opens later', async () => {
     const page = await openTab(`/p/${project.id}/overview`, { isNew: true })
     let isDown = true
-    await page.route('**/assets/person-menu-*', (route) => (isDown ? route.abort() : route.continue()))
+    await page.route('**/assets/menus-*', (route) => (isDown ? route.abort() : route.continue()))
     const button = page.getByRole('button', { name: `Signed in as ${set.owner.name}` })
     await button.click()
     await page.getByText('This could not be loaded').waitFor()

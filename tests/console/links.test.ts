@@ -6,16 +6,17 @@ import {
   browserOf,
   cookieOf,
   passwords,
+  passwordToken,
   startConsole,
   type TestConsole,
   type TestPerson,
+  tokenOf,
 } from '../support/console.ts'
 import { failureOf } from '../support/failure.ts'
-import { expectProblem } from '../support/problem.ts'
+import { badFields, expectProblem } from '../support/problem.ts'
 import { startService, type TestProject, type TestService } from '../support/service.ts'
 
 const dayMs = 86_400_000
-const tokenOf = (link: string) => new URL(link).hash.slice(1)
 const isDead = async (answer: Response) => {
   const { detail } = await expectProblem(answer, 'not_found')
   expect(detail).toContain('link no longer works')
@@ -32,8 +33,7 @@ describe('the set-up link', () => {
   let token: string
   const setUp = (person: object, withToken = token) =>
     browserOf(service, null).send('POST', '/links/setup', { token: withToken, ...person })
-  const session = async (cookie: string | null = null) =>
-    (await browserOf(service, cookie).fetch('/session')).json()
+  const session = (cookie: string | null = null) => browserOf(service, cookie).read('/session')
 
   beforeAll(async () => {
     service = await startService()
@@ -51,8 +51,7 @@ describe('the set-up link', () => {
 
   test('refuses invalid people, and stays valid', async () => {
     const fieldsOf = async (person: object) => {
-      const { errors } = await expectProblem(await setUp(person), 'invalid_request')
-      return errors?.map(({ field }) => field)
+      return await badFields(await setUp(person))
     }
     const good = newPerson()
     expect(await fieldsOf({})).toEqual(['name', 'email', 'password'])
@@ -255,8 +254,7 @@ describe('a link in a project', () => {
     test('names each bad field of a new person', async () => {
       const { token } = await invite()
       const answer = await accept(token, { name: ' ', email: 'nobody', password: 'correct horse battery' })
-      const { errors } = await expectProblem(answer, 'invalid_request')
-      expect(errors?.map(({ field }) => field)).toEqual(['newPerson.name', 'newPerson.email'])
+      expect(await badFields(answer)).toEqual(['newPerson.name', 'newPerson.email'])
       expect((await accept(token, newPerson())).status).toBe(200)
     })
 
@@ -318,8 +316,7 @@ describe('a link in a project', () => {
   })
 
   describe('a password link', () => {
-    const linkFor = async (person: TestPerson) =>
-      tokenOf((await service.services.console.invitations.createPasswordLink(person.email, 'http://x')).link)
+    const linkFor = ({ email }: TestPerson) => passwordToken(service, email)
     const reset = (token: string, password: string) =>
       set.nobody.send('POST', '/links/password', { token, password })
 

@@ -5,7 +5,7 @@ import type { ServiceAnswer } from '../../src/console/operator/service-state.ts'
 import { backUp } from '../../src/db/backup.ts'
 import { version } from '../../src/version.ts'
 import { freshFolder } from '../support/at-end.ts'
-import { browserOf, cookieOf, startConsole, type TestPerson } from '../support/console.ts'
+import { browserOf, cookieOf, startConsole, type TestBrowser, type TestPerson } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService } from '../support/service.ts'
 import { ofFilesOnly, testMode } from '../support/test-mode.ts'
@@ -102,13 +102,13 @@ describe('the state of the service', () => {
   test('is read once a minute, however often it is asked for', async () => {
     const first = await read()
     await project.send('PUT', '/ingest/calls/later', { summary: 'Short' })
-    expect(await (await set.owner.fetch('/operator')).json()).toEqual(first)
+    expect(await set.owner.read('/operator')).toEqual(first)
     expect((await read()).readAt).not.toBe(first.readAt)
   })
 })
 
 describe('two-factor sign-in for everybody', () => {
-  async function enrol(person: TestPerson): Promise<Pick<TestPerson, 'fetch' | 'send'>> {
+  async function enrol(person: TestPerson): Promise<TestBrowser> {
     const { secret } = await (await person.send('POST', '/two-factor', { password: person.password })).json()
     const answer = await person.send('POST', '/two-factor/turn-on', { code: totp(secret) })
     expect(answer.status).toBe(200)
@@ -127,7 +127,7 @@ describe('two-factor sign-in for everybody', () => {
       isOn: true,
     })
     expect((await owner.fetch(calls)).status).toBe(200)
-    expect(await (await owner.fetch('/two-factor')).json()).toEqual({ isOn: true, isRequired: true })
+    expect(await owner.read('/two-factor')).toEqual({ isOn: true, isRequired: true })
 
     for (const [method, path] of [
       ['GET', calls],
@@ -140,13 +140,13 @@ describe('two-factor sign-in for everybody', () => {
         'two_factor_required',
         'Second factor required',
       )
-    expect(await (await member.fetch('/session')).json()).toMatchObject({
+    expect(await member.read('/session')).toMatchObject({
       person: { email: member.email },
       mustSetUpTwoFactor: true,
     })
     const again = await enrol(member)
     expect((await again.fetch(calls)).status).toBe(200)
-    expect(await (await again.fetch('/session')).json()).toMatchObject({ mustSetUpTwoFactor: false })
+    expect(await again.read('/session')).toMatchObject({ mustSetUpTwoFactor: false })
     const off = { password: member.password, code: '000000' }
     await expectProblem(await again.send('POST', '/two-factor/turn-off', off), 'forbidden')
 
@@ -155,13 +155,13 @@ describe('two-factor sign-in for everybody', () => {
     const { write } = service.services.database
     await write.run(sql`update sessions set ends_at = expires_at where user_id = ${late.personId}`)
     expect((await late.fetch(calls)).status).toBe(200)
-    expect(await (await late.fetch('/session')).json()).toMatchObject({ mustSetUpTwoFactor: false })
+    expect(await late.read('/session')).toMatchObject({ mustSetUpTwoFactor: false })
     await write.run(sql`update sessions set ends_at = null where user_id = ${late.personId}`)
     expect((await late.fetch(calls)).status).toBe(403)
     // As the command line does.
     await service.services.console.twoFactorRule.change(false)
     expect((await late.fetch(calls)).status).toBe(200)
-    const trail = await (await owner.fetch(`/projects/${project.id}/audit`)).json()
+    const trail = await owner.read(`/projects/${project.id}/audit`)
     const actions = trail.data.map(({ action }: { action: string }) => action)
     expect(actions).toContain('two_factor_required')
   })

@@ -42,8 +42,7 @@ describe('retention in the console', () => {
       const call = { status: 'completed', createdAt: occurredAt, occurredAt }
       expect((await project.send('PUT', `/ingest/calls/${id}`, call)).status).toBe(201)
     }
-    const due = async (query: string) =>
-      (await (await console.owner.fetch(`${path}/due${query}`)).json()).calls
+    const due = async (query: string) => (await console.owner.read(`${path}/due${query}`)).calls
     expect([await due(''), await due('?days=90'), await due('?days=36500')]).toEqual([0, 2, 0])
     for (const confirm of [{}, { confirm: 1 }, { confirm: 3 }]) {
       const refused = await console.owner.send('PUT', path, { retainDays: 90, ...confirm })
@@ -145,5 +144,5 @@ interface Entry {
 }
 
 async function trailOf(project: TestProject, query: string): Promise<Entry[]> {
-  return (await (await console.owner.fetch(`/projects/${project.id}/audit${query}`)).json()).data
+  return (await console.owner.read(`/projects/${project.id}/audit${query}`)).data
 }

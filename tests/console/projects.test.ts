@@ -39,9 +39,9 @@ describe('PATCH /projects/:project', () => {
       calls: 0,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     })
-    const session = await (await member.fetch('/session')).json()
+    const session = await member.read('/session')
     expect(session.projects.map(({ name }: { name: string }) => name)).toEqual(['Renamed'])
-    const trail = await (await console.owner.fetch(`/projects/${project.id}/audit`)).json()
+    const trail = await console.owner.read(`/projects/${project.id}/audit`)
     expect(trail.data[0]).toMatchObject({ action: 'project_renamed', target: 'Renamed' })
     expect(trail.data[0].actor).toContain(console.owner.email)
   })
@@ -88,15 +88,15 @@ describe('the settings of a project', () => {
       recordingRetainDays: null,
       callerChannel: null,
     }
-    expect(await (await console.owner.fetch(path)).json()).toEqual(off)
+    expect(await console.owner.read(path)).toEqual(off)
     const change = { redact: ['phone', 'card', 'phone'], country: 'de', notesReading: true }
     const changed = { ...off, redact: ['phone', 'card'], country: 'DE', notesReading: true }
     const answer = await console.owner.send('PUT', path, change)
     expect([answer.status, await answer.json()]).toEqual([200, changed])
-    expect(await (await console.owner.fetch(path)).json()).toEqual(changed)
+    expect(await console.owner.read(path)).toEqual(changed)
     // What is already so is no change.
     expect((await console.owner.send('PUT', path, change)).status).toBe(200)
-    const trail = await (await console.owner.fetch(`/projects/${project.id}/audit`)).json()
+    const trail = await console.owner.read(`/projects/${project.id}/audit`)
     const changes = trail.data.filter(({ action }: { action: string }) => action === 'settings_changed')
     expect(changes).toMatchObject([{ target: 'notesReading: on; redact: phone,card; country: DE' }])
   })
@@ -135,7 +135,7 @@ describe('DELETE /projects/:project', () => {
       const never = await person.fetch('/projects/prj_never/knowledge')
       const withoutId = async (problem: Response) => ({ ...(await problem.json()), requestId: '' })
       expect([gone.status, await withoutId(gone)]).toEqual([404, await withoutId(never)])
-      const session = await (await person.fetch('/session')).json()
+      const session = await person.read('/session')
       expect(session.projects.some(({ id }: { id: string }) => id === project.id)).toBe(false)
     }
     await expectProblem(await project.fetch('/v1/calls'), 'invalid_api_key', 'Invalid API key')
@@ -145,7 +145,7 @@ describe('DELETE /projects/:project', () => {
   test("is recorded in the person's other projects, with only its keyed hash", async () => {
     const [project, other] = [await console.mintProject(), await console.mintProject()]
     await console.owner.send('DELETE', `/projects/${project.id}`, { confirm: project.name })
-    const trail = await (await console.owner.fetch(`/projects/${other.id}/audit`)).json()
+    const trail = await console.owner.read(`/projects/${other.id}/audit`)
     const [event] = trail.data.filter(({ action }: { action: string }) => action === 'project_deleted')
     expect(event.target).toMatch(/^[0-9a-f]{64}$/)
     expect(event.actor).toContain(console.owner.email)

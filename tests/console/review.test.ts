@@ -31,7 +31,7 @@ async function idsOf(query: string): Promise<string[]> {
 }
 
 async function actions(): Promise<{ action: string; actor: string; target: string }[]> {
-  return (await (await people.owner.fetch(`/projects/${project.id}/audit?limit=200`)).json()).data
+  return (await people.owner.read(`/projects/${project.id}/audit?limit=200`)).data
 }
 
 describe('the review of a call', () => {
@@ -115,7 +115,7 @@ describe('the review of a call', () => {
       await people.owner.fetch(`/projects/${project.id}/calls?assignee=Grace%20Hopper`)
     ).json()
     expect(rows.data[0]?.review).toMatchObject({ assignee: 'Grace Hopper', by: people.owner.name })
-    const { assignee } = await (await people.owner.fetch(`/projects/${project.id}/call-facets`)).json()
+    const { assignee } = await people.owner.read(`/projects/${project.id}/call-facets`)
     expect(assignee).toEqual([{ value: 'Grace Hopper', calls: 1 }])
     expect(await reviewed('given', { assignee: null })).toBeNull()
     expect(await idsOf('assignee=Grace%20Hopper')).toEqual([])
@@ -210,7 +210,7 @@ describe('one change of many calls', () => {
     expect(await reviewed('many-0', {})).toMatchObject({ labels: [], note: 'Stays.' })
     // What people are shown may be some seconds old.
     await until(async () => {
-      const { label } = await (await people.owner.fetch(`/projects/${project.id}/call-facets`)).json()
+      const { label } = await people.owner.read(`/projects/${project.id}/call-facets`)
       return label.some(
         ({ value, calls }: { value: string; calls: number }) => value === 'batch' && calls === 118,
       )

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { browserOf, startConsole, type TestPerson } from '../support/console.ts'
+import { browserOf, startConsole, type TestPerson, tokenOf } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject } from '../support/service.ts'
 
@@ -33,7 +33,7 @@ describe('a sign-in link', () => {
     expect([used.status, (await used.json()).person.email]).toEqual([200, viewer.email])
     expect((await viewer.fetch('/sessions')).status).toBe(401)
     await expectProblem(await use(), 'not_found')
-    const trail = await (await owner.fetch(`/projects/${project.id}/audit`)).json()
+    const trail = await owner.read(`/projects/${project.id}/audit`)
     expect(trail.data).toContainEqual(
       expect.objectContaining({
         action: 'password_link_created',
@@ -61,10 +61,8 @@ describe('a sign-in link', () => {
     const [project, other] = [await set.mintProject(), await set.mintProject()]
     const maker = await set.join(project, 'owner')
     const [owner, member] = [await set.join(project, 'owner'), await set.join(project, 'member')]
-    const tokenFor = async (person: TestPerson) => {
-      const { link } = await (await linkFor(maker, project, person)).json()
-      return new URL(link).hash.slice(1)
-    }
+    const tokenFor = async (person: TestPerson) =>
+      tokenOf((await (await linkFor(maker, project, person)).json()).link)
     const tokens = [await tokenFor(member), await tokenFor(owner)]
     await addTo(other, member, 'viewer')
     const byConsoleOwner = await linkFor(set.owner, project, member)

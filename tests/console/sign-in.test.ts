@@ -2,8 +2,15 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import { sessions, signInLimits } from '../../src/db/schema.ts'
-import { browserOf, cookieOf, startConsole, type TestPerson } from '../support/console.ts'
-import { expectProblem } from '../support/problem.ts'
+import {
+  browserOf,
+  cookieOf,
+  passwordToken,
+  startConsole,
+  type TestBrowser,
+  type TestPerson,
+} from '../support/console.ts'
+import { badFields, expectProblem } from '../support/problem.ts'
 import { startService } from '../support/service.ts'
 import { testMode } from '../support/test-mode.ts'
 
@@ -30,8 +37,15 @@ function signIn(
   })
 }
 
-async function signedIn(person: TestPerson): Promise<Pick<TestPerson, 'fetch' | 'send'>> {
+async function signedIn(person: TestPerson): Promise<TestBrowser> {
   return browserOf(service, cookieOf(await signIn(person)))
+}
+
+/** What one attempt after the other results in. */
+async function inTurn<Result>(count: number, attempt: (at: number) => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = []
+  for (let at = 0; at < count; at++) results.push(await attempt(at))
+  return results
 }
 
 /** Sessions are renewed every ten. */
@@ -153,8 +167,7 @@ describe('signing in', () => {
     [{ email: 'a@example.com', password: 'x'.repeat(129) }, ['password']],
     [{ email: ['a@example.com'], password: 'x' }, ['email']],
   ])('%j is 400', async (body, fields) => {
-    const { errors } = await expectProblem(await set.nobody.send('POST', '/session', body), 'invalid_request')
-    expect(errors?.map(({ field }) => field)).toEqual(fields)
+    expect(await badFields(await set.nobody.send('POST', '/session', body))).toEqual(fields)
   })
 
   test('never redirects, whatever the parameters', async () => {
@@ -195,9 +208,9 @@ describe('a session', () => {
   test('that an attacker planted in a browser never becomes that of the person who signs in there', async () => {
     const [attacker, victim] = [await set.join(project, 'member'), await set.join(project, 'member')]
     const answer = await signIn(victim, { cookie: attacker.cookie })
-    const seen = await (await browserOf(service, attacker.cookie).fetch('/session')).json()
+    const seen = await browserOf(service, attacker.cookie).read('/session')
     expect(seen.person).toBeNull()
-    const now = await (await browserOf(service, cookieOf(answer)).fetch('/session')).json()
+    const now = await browserOf(service, cookieOf(answer)).read('/session')
     expect(now.person.id).toBe(victim.personId)
   })
 
@@ -307,7 +320,7 @@ describe('signing out', () => {
   test('a person can list their sessions, and end one of them', async () => {
     const person = await set.join(project, 'member')
     const other = await signedIn(person)
-    const list = async () => (await (await person.fetch('/sessions')).json()).data
+    const list = async () => (await person.read('/sessions')).data
     const rows: { id: string; isCurrent: boolean; ipAddress: string }[] = await list()
     expect(rows.map(({ isCurrent }) => isCurrent).sort()).toEqual([false, true])
     expect(JSON.stringify(rows)).not.toContain(person.cookie.split('=')[1]?.split('.')[0])
@@ -341,41 +354,29 @@ describe('a new password', () => {
   async function race(work: (person: TestPerson, delay: Promise<void>) => Promise<void>) {
     for (const delayMs of [0, 30, 60, 90]) await work(await set.join(project, 'member'), Bun.sleep(delayMs))
   }
-  const linkFor = async ({ email }: TestPerson) => {
-    const { link } = await service.services.console.invitations.createPasswordLink(email, 'http://x')
-    return new URL(link).hash.slice(1)
-  }
   const reset = (token: string, password: string) =>
     set.nobody.send('POST', '/links/password', { token, password })
   const change = (person: TestPerson, newPassword: string) =>
     person.send('POST', '/password', { currentPassword: person.password, newPassword })
 
-  test('set by a link ends the session of a concurrent sign-in with the old one', async () => {
-    await race(async (person, delay) => {
-      const token = await linkFor(person)
-      const [done, answer] = await Promise.all([
-        reset(token, 'a new password'),
-        delay.then(() => signIn(person)),
-      ])
-      expect(done.status).toBe(200)
-      expect(await isSignedIn(browserOf(service, cookieOf(answer)))).toBe(false)
-    })
-  })
-
-  test('set while signed in ends the session of such a sign-in, too', async () => {
-    await race(async (person, delay) => {
-      const [done, answer] = await Promise.all([
-        change(person, 'a new password'),
-        delay.then(() => signIn(person)),
-      ])
-      expect(done.status).toBe(200)
-      expect(await isSignedIn(browserOf(service, cookieOf(answer)))).toBe(false)
-    })
-  })
+  test.each(['by a link', 'while signed in'])(
+    'set %s ends the session of a concurrent sign-in with the old one',
+    async (how) => {
+      await race(async (person, delay) => {
+        const token = how === 'by a link' ? await passwordToken(service, person.email) : null
+        const [done, answer] = await Promise.all([
+          token === null ? change(person, 'a new password') : reset(token, 'a new password'),
+          delay.then(() => signIn(person)),
+        ])
+        expect(done.status).toBe(200)
+        expect(await isSignedIn(browserOf(service, cookieOf(answer)))).toBe(false)
+      })
+    },
+  )
 
   test('set by a link is not replaced by a concurrent change of the old one', async () => {
     await race(async (person, delay) => {
-      const token = await linkFor(person)
+      const token = await passwordToken(service, person.email)
       const [done, changed] = await Promise.all([
         reset(token, 'set by the link'),
         delay.then(() => change(person, 'chosen meanwhile')),
@@ -388,7 +389,7 @@ describe('a new password', () => {
 
   test('set while signed in ends the links that would reset it', async () => {
     const person = await set.join(project, 'member')
-    const token = await linkFor(person)
+    const token = await passwordToken(service, person.email)
     expect((await change(person, 'a new password')).status).toBe(200)
     await expectProblem(await reset(token, 'set by the link'), 'not_found')
   })
@@ -397,8 +398,7 @@ describe('a new password', () => {
     const person = await set.join(project, 'member')
     const fieldsOf = async (currentPassword: string, newPassword: string) => {
       const answer = await person.send('POST', '/password', { currentPassword, newPassword })
-      const { errors } = await expectProblem(answer, 'invalid_request')
-      return errors?.map(({ field }) => field)
+      return await badFields(answer)
     }
     expect(await fieldsOf('not the password', 'long enough for us')).toEqual(['currentPassword'])
     expect(await fieldsOf(person.password, 'too short')).toEqual(['newPassword'])
@@ -411,9 +411,7 @@ describe('a new password', () => {
     const guess = async () =>
       (await person.send('POST', '/password', { currentPassword: 'guess', newPassword: 'long enough' }))
         .status
-    const statuses = []
-    for (let i = 0; i < 11; i++) statuses.push(await guess())
-    expect(statuses).toEqual([...Array(10).fill(400), 429])
+    expect(await inTurn(11, guess)).toEqual([...Array(10).fill(400), 429])
     clock.ms += 15 * 60_000
     expect(await guess()).toBe(400)
   })
@@ -438,17 +436,17 @@ describe('guessing passwords', () => {
   })
 
   test('an address of IPv6 is its whole network', async () => {
-    const statuses = []
-    for (let i = 1; i <= 6; i++)
-      statuses.push((await guess(`nobody-${i}@example.com`, `2001:db8:1:2:${i}::${i}`)).status)
+    const statuses = await inTurn(
+      6,
+      async (i) => (await guess(`nobody-${i}@example.com`, `2001:db8:1:2:${i}::${i}`)).status,
+    )
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429])
     expect((await guess('nobody@example.com', '2001:db8:1:3::1')).status).toBe(401)
   })
 
   test('a header that only a proxy may set does not change the address', async () => {
     const direct = await startService()
-    const statuses = []
-    for (let i = 1; i <= 6; i++) {
+    const statuses = await inTurn(6, async (i) => {
       const answer = await fetch(`${direct.url}/console/api/session`, {
         method: 'POST',
         body: JSON.stringify({ email: 'nobody@example.com', password: 'not the password' }),
@@ -459,8 +457,8 @@ describe('guessing passwords', () => {
           'x-callbook-address': `10.0.0.${i}`,
         },
       })
-      statuses.push(answer.status)
-    }
+      return answer.status
+    })
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429])
     await direct.stop()
   })
@@ -517,8 +515,7 @@ describe('guessing passwords', () => {
   })
 
   test('an unknown email address is limited just so', async () => {
-    const statuses = []
-    for (let i = 0; i < 11; i++) statuses.push((await guess('who-is-this@example.com')).status)
+    const statuses = await inTurn(11, async () => (await guess('who-is-this@example.com')).status)
     expect(statuses).toEqual([...Array(10).fill(401), 429])
   })
 
@@ -558,10 +555,7 @@ test('no log line holds a password, a token, a cookie, a link or a key', async (
       expiresAt: null,
     })
   ).json()
-  const invited = await (
-    await person.send('POST', `/projects/${project.id}/invitations`, { role: 'member' })
-  ).json()
-  const token = new URL(invited.link).hash.slice(1)
+  const token = await set.invite(project, 'member', person)
   await set.nobody.send('POST', '/links/check', { token })
   await signIn({ ...person, password: 'a wrong password' })
   await service.services.database.write.run(sql`alter table accounts rename to lost`)

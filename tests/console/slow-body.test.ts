@@ -68,10 +68,10 @@ describe('a body that arrives after its sender has lost the right to send it', (
         set.owner.fetch(`/projects/${project.id}/people/${person.personId}`, { method: 'DELETE' }),
       )
       expect([write.path, answer.status]).toEqual([write.path, 404])
-      const people = await (await set.owner.fetch(`/projects/${project.id}/people`)).json()
+      const people = await set.owner.read(`/projects/${project.id}/people`)
       expect(people.members.map(({ role }: { role: string }) => role)).toEqual(['owner', 'owner'])
       expect(people.invitations).toEqual([])
-      const keys = await (await set.owner.fetch(`/projects/${project.id}/keys`)).json()
+      const keys = await set.owner.read(`/projects/${project.id}/keys`)
       expect(keys.data.map(({ name }: { name: string }) => name).sort()).toEqual(['ingest', 'live'])
     }
   })
@@ -91,7 +91,7 @@ describe('a body that arrives after its sender has lost the right to send it', (
       () => person.fetch('/sessions', { method: 'DELETE' }),
     )
     expect(gone.status).toBe(401)
-    const { invitations } = await (await set.owner.fetch(`/projects/${project.id}/people`)).json()
+    const { invitations } = await set.owner.read(`/projects/${project.id}/people`)
     expect(invitations).toEqual([])
   })
 

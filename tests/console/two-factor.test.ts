@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { browserOf, cookieOf, startConsole, type TestPerson } from '../support/console.ts'
-import { expectProblem } from '../support/problem.ts'
+import {
+  browserOf,
+  cookieOf,
+  passwordToken,
+  startConsole,
+  type TestBrowser,
+  type TestPerson,
+} from '../support/console.ts'
+import { badFields, expectProblem } from '../support/problem.ts'
 import { startService } from '../support/service.ts'
 import { totp } from '../support/totp.ts'
 import { until } from '../support/until.ts'
@@ -26,7 +33,7 @@ const nobody = {
 interface Enrolled {
   person: TestPerson
   /** The browser that turned it on, whose session is new. */
-  browser: Pick<TestPerson, 'fetch' | 'send'>
+  browser: TestBrowser
   secret: string
   backupCodes: string[]
 }
@@ -59,14 +66,14 @@ async function signIn({ email, password }: Pick<TestPerson, 'email' | 'password'
 const isSignedIn = async (cookie: string) =>
   (await browserOf(service, cookie).fetch('/sessions')).status === 200
 const actionsOf = async () => {
-  const { data } = await (await set.owner.fetch(`/projects/${project.id}/audit`)).json()
+  const { data } = await set.owner.read(`/projects/${project.id}/audit`)
   return (data as { action: string; actorId: string }[]).map(({ action, actorId }) => `${action} ${actorId}`)
 }
 
 describe('two-factor sign-in', () => {
   test('asks for a code of the app before anybody is signed in', async () => {
     const { person, browser, secret } = await enrol()
-    expect(await (await browser.fetch('/two-factor')).json()).toEqual({ isOn: true, isRequired: false })
+    expect(await browser.read('/two-factor')).toEqual({ isOn: true, isRequired: false })
     const waiting = await signIn(person)
     expect(await isSignedIn(waiting)).toBe(false)
     const later = await browserOf(service, waiting).fetch('/session')
@@ -77,8 +84,7 @@ describe('two-factor sign-in', () => {
       { code: '000000' === totp(secret) ? '000001' : '000000' },
       waiting,
     )
-    const { errors } = await expectProblem(wrong, 'invalid_request')
-    expect(errors?.map(({ field }) => field)).toEqual(['code'])
+    expect(await badFields(wrong)).toEqual(['code'])
     await until(async () => (await actionsOf()).includes(`sign_in_failed ${person.personId}`))
 
     const code = totp(secret)
@@ -122,7 +128,7 @@ describe('two-factor sign-in', () => {
     await person.send('POST', '/two-factor', { password: person.password })
     const answer = await person.send('POST', '/two-factor/turn-on', { code: '12' })
     await expectProblem(answer, 'invalid_request')
-    expect(await (await person.fetch('/two-factor')).json()).toMatchObject({ isOn: false })
+    expect(await person.read('/two-factor')).toMatchObject({ isOn: false })
     const { email, password } = person
     expect((await (await post('/session', { email, password })).json()).person.email).toBe(email)
   })
@@ -150,8 +156,7 @@ describe('two-factor sign-in', () => {
     expect((await browser.fetch('/sessions')).status).toBe(200)
     const late = await post('/session/code', { code: totp(secret) }, waiting)
     await expectProblem(late, 'not_signed_in')
-    const { link } = await service.services.console.invitations.createPasswordLink(person.email, 'http://x')
-    const token = new URL(link).hash.slice(1)
+    const token = await passwordToken(service, person.email)
     const reset = await post('/links/password', { token, password: 'set by the link' })
     expect(await reset.json()).toMatchObject({ person: null, needsCode: true })
     expect((await post('/session/code', { code: totp(secret) }, cookieOf(reset))).status).toBe(200)
@@ -188,10 +193,9 @@ describe('two-factor sign-in', () => {
         [{ password: 'not the password', code: first }, 'password'],
       ]
       for (const [body, field] of refused) {
-        const { errors } = await expectProblem(await send(body), 'invalid_request')
-        expect(errors?.map((error) => error.field)).toEqual([field])
+        expect(await badFields(await send(body))).toEqual([field])
       }
-      expect(await (await browser.fetch('/two-factor')).json()).toEqual({ isOn: true, isRequired: false })
+      expect(await browser.read('/two-factor')).toEqual({ isOn: true, isRequired: false })
       expect((await post('/session/code', { code: second }, await signIn(person))).status).toBe(200)
       const used = await expectProblem(await send({ password, code: second }), 'invalid_request')
       expect(used.errors).toEqual([{ field: 'code', message: 'is wrong or was already used' }])
@@ -208,7 +212,7 @@ describe('two-factor sign-in', () => {
     for (; (await send('wrong')).status === 400; refused++);
     expect(refused).toBeLessThanOrEqual(10)
     await expectProblem(await send(totp(secret)), 'rate_limited')
-    expect(await (await browser.fetch('/two-factor')).json()).toEqual({ isOn: true, isRequired: false })
+    expect(await browser.read('/two-factor')).toEqual({ isOn: true, isRequired: false })
   })
 
   test('takes a code of the app, and a backup code, for one act alone, and keeps the session', async () => {

@@ -16,10 +16,7 @@ test('a person keeps views for themselves or for everybody, and deletes their ow
   const keep = async (name: string, isShared: boolean) =>
     await (await ada.send('POST', path, { name, query: '?evaluation=fail', isShared })).json()
   const namesOf = async (person: TestPerson) =>
-    (await (await person.fetch(path)).json()).data.map(({ name, canChange }: Record<string, unknown>) => [
-      name,
-      canChange,
-    ])
+    (await person.read(path)).data.map(({ name, canChange }: Record<string, unknown>) => [name, canChange])
   const mine = await keep('Mine', false)
   const ours = await keep('ours', true)
   expect(mine).toEqual({
@@ -42,10 +39,8 @@ test('a person keeps views for themselves or for everybody, and deletes their ow
   ] as const)
     await expectProblem(await person.fetch(`${path}/${id}`, { method: 'DELETE' }), 'not_found')
   expect((await people.owner.fetch(`${path}/${ours.id}`, { method: 'DELETE' })).status).toBe(200)
-  expect(await (await ada.fetch(`${path}/${mine.id}`, { method: 'DELETE' })).json()).toEqual({
-    id: mine.id,
-    deleted: true,
-  })
+  const gone = await ada.fetch(`${path}/${mine.id}`, { method: 'DELETE' })
+  expect(await gone.json()).toEqual({ id: mine.id, deleted: true })
   expect(await namesOf(ada)).toEqual([])
 
   const bad = await ada.send('POST', path, { name: '', query: 'x'.repeat(2_001) })
@@ -68,11 +63,11 @@ test('views are renamed, ordered by each person for themselves, and one is where
     (await (await ada.send('POST', path, { name, query, isShared })).json()).id
   const [b, a, mine] = [await keep('b', '?flagged=true'), await keep('a', ''), await keep('m', '?x=1', false)]
   const viewsOf = async (person: TestPerson): Promise<[string, boolean][]> =>
-    (await (await person.fetch(path)).json()).data.map(
-      ({ name, isFirst }: { name: string; isFirst: boolean }) => [name, isFirst],
-    )
-  const beginning = async (person: TestPerson) =>
-    (await (await person.fetch('/session')).json()).projects[0].firstView
+    (await person.read(path)).data.map(({ name, isFirst }: { name: string; isFirst: boolean }) => [
+      name,
+      isFirst,
+    ])
+  const beginning = async (person: TestPerson) => (await person.read('/session')).projects[0].firstView
   expect(await beginning(ada)).toBeNull()
   const order = { order: [mine, b, 'view_gone'], first: b }
   expect((await ada.send('PUT', `${path}/order`, order)).status).toBe(200)
@@ -90,7 +85,7 @@ test('views are renamed, ordered by each person for themselves, and one is where
   const overview = { order: ['cost', 'view_gone'], hidden: ['latency'] }
   expect((await ada.send('PUT', `${path}/order`, { overview })).status).toBe(200)
   expect([(await viewsOf(ada))[0], await beginning(ada)]).toEqual([['m', false], '?flagged=true'])
-  const arranged = async (person: TestPerson) => (await (await person.fetch(path)).json()).overview
+  const arranged = async (person: TestPerson) => (await person.read(path)).overview
   expect(await arranged(ada)).toEqual(overview)
   expect(await arranged(bob)).toEqual({ order: [], hidden: [] })
   await ada.send('PUT', `${path}/order`, { order: [b], first: null })
@@ -130,7 +125,7 @@ test('a person renames the views that they may delete, and no others', async () 
   await expectProblem(await rename(people.owner, ours, 'Theirs', elsewhere), 'not_found')
   const { errors } = await expectProblem(await rename(ada, mine, ' '), 'invalid_request')
   expect(errors).toEqual([{ field: 'name', message: 'must not be blank' }])
-  const { data } = await (await ada.fetch(path)).json()
+  const { data } = await ada.read(path)
   expect(data.map(({ name, query }: Record<string, unknown>) => [name, query])).toEqual([
     ['Ours', ''],
     ['Who fails', ''],
@@ -151,8 +146,7 @@ test('an erasure by number deletes the views and queues that name the number, an
   for (const [name, query] of Object.entries(queries))
     await ada.send('POST', path, { name, query, isShared: false })
   await ada.send('POST', path, { name: `+${digits}`, query: '?text=blue', isShared: true })
-  const namesOf = async () =>
-    (await (await ada.fetch(path)).json()).data.map(({ name }: { name: string }) => name)
+  const namesOf = async () => (await ada.read(path)).data.map(({ name }: { name: string }) => name)
   for (const name of [`+${digits}`, 'Failed'])
     await ada.send('POST', `/projects/${project.id}/call-sets`, { name, query: '' })
   const ask = (body: object) => project.send('POST', '/v1/erasures', body)
@@ -160,7 +154,7 @@ test('an erasure by number deletes the views and queues that name the number, an
   expect(await namesOf()).toHaveLength(5)
   const { id } = await (await ask({ number: `+${digits}` })).json()
   expect(await namesOf()).toEqual(['longer', 'other'])
-  const queues = await (await ada.fetch(`/projects/${project.id}/call-sets`)).json()
+  const queues = await ada.read(`/projects/${project.id}/call-sets`)
   expect(queues.data.map(({ name }: { name: string }) => name)).toEqual(['Failed'])
   await until(async () => (await (await project.fetch(`/v1/erasures/${id}`)).json()).status === 'done')
   const traces = [`%2B${digits}`, `+${digits}`, `%22${digits}`]
@@ -185,7 +179,7 @@ test('a viewer keeps views for themselves, of which nobody keeps more than a hun
   // Others see it, so a viewer no longer deletes it.
   await expectProblem(await person.fetch(`${path}/${shared.id}`, { method: 'DELETE' }), 'not_found')
   const own = await (await keep(false)).json()
-  const { data } = await (await person.fetch(path)).json()
+  const { data } = await person.read(path)
   expect(data.map(({ id, canChange }: Record<string, unknown>) => [id, canChange]).sort()).toEqual(
     [
       [shared.id, false],

@@ -30,17 +30,24 @@ export interface TestPerson {
   cookie: string
   /** A request under /console/api. */
   fetch(path: string, init?: RequestInit): Promise<Response>
+  /** What such a request answers, as JSON. */
+  read(path: string): ReturnType<Response['json']>
   /** The same, with a body sent as JSON. */
   send(method: string, path: string, body?: unknown): Promise<Response>
 }
+
+/** What a browser can do, whoever is signed in. */
+export type TestBrowser = Pick<TestPerson, 'fetch' | 'read' | 'send'>
 
 export interface TestConsole {
   /** The person who set the console up. */
   owner: TestPerson
   /** A browser in which nobody is signed in. */
-  nobody: Pick<TestPerson, 'fetch' | 'send'>
+  nobody: TestBrowser
   /** A new project of the owner, with one key of each kind. */
   mintProject(): Promise<TestProject>
+  /** The token of a new invitation to the project. */
+  invite(project: TestProject, role: Role, by?: TestBrowser): Promise<string>
   /** A new person in the project, invited by the owner. */
   join(project: TestProject, role: Role): Promise<TestPerson>
 }
@@ -50,6 +57,10 @@ export async function startConsole(service: TestService): Promise<TestConsole> {
   const { setupToken } = await bootstrap(service.services)
   if (setupToken === null) throw new Error('The console was set up before')
   const owner = await enter(service, '/links/setup', (person) => ({ token: setupToken, ...person }))
+  const invite: TestConsole['invite'] = async (project, role, by = owner) => {
+    const invited = await by.send('POST', `/projects/${project.id}/invitations`, { role })
+    return tokenOf((await invited.json()).link)
+  }
   return {
     owner,
     nobody: browserOf(service, null),
@@ -63,13 +74,22 @@ export async function startConsole(service: TestService): Promise<TestConsole> {
       })
       return project
     },
+    invite,
     async join(project, role) {
-      const invited = await owner.send('POST', `/projects/${project.id}/invitations`, { role })
-      const { link } = await invited.json()
-      const token = new URL(link).hash.slice(1)
+      const token = await invite(project, role)
       return await enter(service, '/links/invitation', (newPerson) => ({ token, newPerson }))
     },
   }
+}
+
+/** The token of a link, which is in its fragment. */
+export function tokenOf(link: string): string {
+  return new URL(link).hash.slice(1)
+}
+
+/** The token of a new link to set the person's password. */
+export async function passwordToken({ services }: TestService, email: string): Promise<string> {
+  return tokenOf((await services.console.invitations.createPasswordLink(email, 'http://x')).link)
 }
 
 /** The cookies that an answer sets, as the next request's `Cookie` header. */
@@ -80,7 +100,7 @@ export function cookieOf(answer: Response): string {
     .join('; ')
 }
 
-export function browserOf(service: TestService, cookie: string | null): Pick<TestPerson, 'fetch' | 'send'> {
+export function browserOf(service: TestService, cookie: string | null): TestBrowser {
   const call = (path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers)
     if (cookie !== null && !headers.has('cookie')) headers.set('cookie', cookie)
@@ -90,6 +110,7 @@ export function browserOf(service: TestService, cookie: string | null): Pick<Tes
   }
   return {
     fetch: call,
+    read: async (path) => (await call(path)).json(),
     send: (method, path, body) =>
       call(path, {
         method,

@@ -25,6 +25,12 @@ const titles: Partial<Record<ErrorCode, string>> = {
   unavailable: 'Service unavailable',
 }
 
+/** Which fields a refused request has wrong. */
+export async function badFields(answer: Response): Promise<string[]> {
+  const { errors = [] } = await expectProblem(answer, 'invalid_request')
+  return errors.map(({ field }) => field)
+}
+
 /** Checks that the answer is this problem in the format of all errors, and returns it. */
 export async function expectProblem(
   answer: Response,

@@ -1,11 +1,9 @@
-import { browserOf, cookieOf, type TestPerson } from './console.ts'
+import { browserOf, cookieOf, type TestBrowser } from './console.ts'
 import type { TestService } from './service.ts'
-
-type Browser = Pick<TestPerson, 'fetch' | 'send'>
 
 /** A browser that has begun to sign in at the provider. */
 export interface BegunSignIn {
-  browser: Browser
+  browser: TestBrowser
   cookie: string
   /** Where the provider signs people in. */
   url: URL
@@ -49,7 +47,7 @@ export async function signInAtProvider(
   return await finishSignIn(browser, await visitProvider(url), invitation)
 }
 
-export function finishSignIn(browser: Browser, returned: URL, invitation?: string): Promise<Response> {
+export function finishSignIn(browser: TestBrowser, returned: URL, invitation?: string): Promise<Response> {
   return post(browser, '/session/oidc/return', {
     query: returned.search,
     ...(invitation === undefined ? {} : { invitation }),
@@ -59,7 +57,7 @@ export function finishSignIn(browser: Browser, returned: URL, invitation?: strin
 let addresses = 0
 
 /** From an address of its own, since sign-ins from one are limited, where the service trusts this machine's proxies. */
-function post(browser: Browser, path: string, body: unknown): Promise<Response> {
+function post(browser: TestBrowser, path: string, body: unknown): Promise<Response> {
   addresses++
   return browser.fetch(path, {
     method: 'POST',

@@ -4,6 +4,7 @@ import type { Person } from '../../access/people/credentials.ts'
 import type { ProjectOfPerson, SessionAnswer } from '../../access/people/session-answer.ts'
 import { mayDo, type Right } from '../../identity.ts'
 import { api, unwrap } from './api.ts'
+import { inBrowser } from './storage.ts'
 
 const freshForMs = 60_000
 const lastProjectKey = 'callbook-last-project'
@@ -44,21 +45,8 @@ export function useProvider(): SessionAnswer['provider'] {
 
 /** The project last open in this browser, which the next visit opens. */
 export const lastProject = {
-  read(): string | null {
-    try {
-      return localStorage.getItem(lastProjectKey)
-    } catch {
-      // The browser blocks storage: open the first project.
-      return null
-    }
-  },
-  keep(id: string): void {
-    try {
-      localStorage.setItem(lastProjectKey, id)
-    } catch {
-      // As above.
-    }
-  },
+  read: () => inBrowser.read(lastProjectKey),
+  keep: (id: string) => inBrowser.save(lastProjectKey, id),
 }
 
 /** The signed-in person. Only for use inside the shell. */

@@ -90,6 +90,7 @@ export const theme = createTheme({
   focusRing: 'auto',
   respectReducedMotion: true,
   components: {
+    PasswordInput: { defaultProps: { visibilityToggleButtonProps: { 'aria-label': 'Show password' } } },
     Modal: {
       defaultProps: {
         yOffset: 'var(--cb-modal-offset)',

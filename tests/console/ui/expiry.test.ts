@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Dates } from '../../../src/console/ui/components/dates.ts'
-import { expiresAtOf, expiryOf, lastDayOf } from '../../../src/console/ui/views/settings/expiry.ts'
+import { expiresAtOf, expiryOf, lastDayOf } from '../../../src/console/ui/views/settings/keys.ts'
 
 test.each(['Europe/Berlin', 'America/New_York', 'Pacific/Kiritimati', 'UTC'])(
   'a day that the command line was given is that day in %s, too',

@@ -1,6 +1,7 @@
 import { notifications } from '@mantine/notifications'
 import { type QueryClient, type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
-import { type Answered, pathOf, unwrap } from '../api.ts'
+import { type Answered, ApiProblem, pathOf, unwrap } from '../api.ts'
+import { sentenceOf } from './field-errors.ts'
 
 /** An address of the API, whose answers are requested again with all below it; or a query. */
 type Changed = object | { queryKey: QueryKey }
@@ -35,4 +36,16 @@ export function useAct<Input, Output>(act: Act<Input, Output>) {
 
 function keyOf(changed: Changed): QueryKey {
   return 'queryKey' in changed ? changed.queryKey : pathOf(changed)
+}
+
+/** Says that what somebody asked for was not done, and why. */
+export function sayNotDone(title: string, error: unknown): void {
+  notifications.show({ color: 'red', title, message: reasonOf(error) })
+}
+
+/** Why a request failed. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof ApiProblem)) return String(error)
+  if (error.fields.length === 0) return error.detail
+  return error.fields.map(({ field, message }) => `${sentenceOf(field, message)}.`).join(' ')
 }

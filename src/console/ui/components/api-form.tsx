@@ -1,5 +1,13 @@
-import { type ComponentProps, type RefObject, useEffect, useRef, useState } from 'react'
-import { ActionForm } from './action-form.tsx'
+import { Button, Group } from '@mantine/core'
+import {
+  type ComponentProps,
+  type FormEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 import { type Act, useAct } from './acts.ts'
 import { fieldErrors } from './field-errors.ts'
 import { Problem } from './problem.tsx'
@@ -48,12 +56,6 @@ export function useApiForm<Values extends object, Output, Body = Values>({
   const shown = new Set<string>()
   const set = (changed: Partial<Values>) => setValues((before) => ({ ...before, ...changed }))
   const isChanged = !isEdit || JSON.stringify(body(values)) !== JSON.stringify(body(first))
-  /** What an input without errors needs. */
-  const input = <Name extends keyof Values & string>(name: Name) => ({
-    value: values[name],
-    // Inputs of Mantine give an event, others the value, which is one of those that they were given.
-    onChange: (next: unknown) => set({ [name]: written(next) } as unknown as Partial<Values>),
-  })
   return {
     state: {
       isReady: isChanged && needs.every((name) => !isBlank(values[name])) && isReady(values),
@@ -68,13 +70,27 @@ export function useApiForm<Values extends object, Output, Body = Values>({
       setValues(first)
       reset()
     },
-    input,
-    /** What an input needs; `fault` is what the API calls it, if something else. */
-    field: <Name extends keyof Values & string>(name: Name, fault: string = name) => {
+    /** What an input without errors needs. */
+    input: inputsOf(values, set),
+    field: inputsOf(values, set, (fault) => {
       shown.add(fault)
-      return { ...input(name), error: faults[fault] }
-    },
+      return faults[fault]
+    }),
   }
+}
+
+/** Gives inputs their values by name; `fault` is what the API calls a field, if something else. */
+export function inputsOf<Values extends object>(
+  values: Values,
+  set: (changed: Partial<Values>) => void,
+  faultOf: (fault: string) => string | undefined = () => undefined,
+) {
+  return <Name extends keyof Values & string>(name: Name, fault: string = name) => ({
+    value: values[name],
+    // Inputs of Mantine give an event, others the value, which is one of those that they were given.
+    onChange: (next: unknown) => set({ [name]: written(next) } as unknown as Partial<Values>),
+    error: faultOf(fault),
+  })
 }
 
 interface ApiFormProps extends Omit<ComponentProps<typeof ActionForm>, 'form' | 'isPending' | 'onSubmit'> {
@@ -121,4 +137,59 @@ function written(next: unknown): unknown {
   if (!(currentTarget instanceof HTMLElement)) return next
   const isChecked = currentTarget instanceof HTMLInputElement && currentTarget.type === 'checkbox'
   return isChecked ? currentTarget.checked : (currentTarget as HTMLInputElement | HTMLTextAreaElement).value
+}
+
+interface ActionFormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
+  /** The button's label. */
+  label: ReactNode
+  isReady?: boolean
+  isPending: boolean
+  /** Makes the button red. */
+  isDanger?: boolean
+  /** Makes the button as wide as the form. */
+  isWide?: boolean
+  onSubmit: () => void
+  /** Shows a Cancel button. */
+  onCancel?: (() => void) | undefined
+  cancelLabel?: string
+}
+
+/** A form with its fields above the button that sends it. Enter does nothing while the button is off. */
+export function ActionForm({
+  label,
+  isReady = true,
+  isPending,
+  isDanger = false,
+  isWide = false,
+  onSubmit,
+  onCancel,
+  cancelLabel = 'Cancel',
+  children,
+  ...form
+}: ActionFormProps) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (isReady && !isPending) onSubmit()
+  }
+  return (
+    <form onSubmit={submit} className="cb-stack" {...form}>
+      {children}
+      <Group justify="flex-end" gap="xs">
+        {onCancel && (
+          <Button variant="default" onClick={onCancel}>
+            {cancelLabel}
+          </Button>
+        )}
+        <Button
+          type="submit"
+          {...(isDanger && { color: 'red' })}
+          disabled={!isReady}
+          loading={isPending}
+          fullWidth={isWide}
+        >
+          {label}
+        </Button>
+      </Group>
+    </form>
+  )
 }

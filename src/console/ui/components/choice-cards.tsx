@@ -1,21 +1,38 @@
-import { Radio } from '@mantine/core'
+import { Radio, SimpleGrid, type SimpleGridProps } from '@mantine/core'
 import type { FieldProps } from './api-form.tsx'
 import classes from './choice-cards.module.css'
 
-interface ChoiceCardsProps extends FieldProps<string> {
+interface ChoiceCardsProps<Value extends string> extends FieldProps<Value>, Pick<SimpleGridProps, 'cols'> {
   label: string
-  choices: readonly { value: string; label: string; text: string }[]
-  /** Each on a line of its own. */
-  inRows?: boolean
+  choices: readonly { value: Value; label: string; text: string }[]
+  /** Whether the chosen one has the focus at first. */
+  takesFocus?: boolean
 }
 
 /** One of a few choices, each with a sentence about it. */
-export function ChoiceCards({ choices, inRows = false, ...group }: ChoiceCardsProps) {
+export function ChoiceCards<Value extends string>({
+  label,
+  choices,
+  cols = { base: 1, xs: 2 },
+  takesFocus = false,
+  value: chosen,
+  onChange,
+  error,
+}: ChoiceCardsProps<Value>) {
+  const choose = (text: string) => {
+    const choice = choices.find(({ value }) => value === text)
+    if (choice) onChange(choice.value)
+  }
   return (
-    <Radio.Group {...group}>
-      <div className={classes.choices} data-rows={inRows || undefined}>
+    <Radio.Group label={label} value={chosen} onChange={choose} error={error}>
+      <SimpleGrid cols={cols} spacing="xs">
         {choices.map(({ value, label, text }) => (
-          <Radio.Card key={value} value={value} className={classes.choice}>
+          <Radio.Card
+            key={value}
+            value={value}
+            className={classes.choice}
+            data-autofocus={(takesFocus && value === chosen) || undefined}
+          >
             <Radio.Indicator size="xs" />
             <span>
               <strong>{label}</strong>
@@ -23,7 +40,7 @@ export function ChoiceCards({ choices, inRows = false, ...group }: ChoiceCardsPr
             </span>
           </Radio.Card>
         ))}
-      </div>
+      </SimpleGrid>
     </Radio.Group>
   )
 }

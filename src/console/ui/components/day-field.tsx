@@ -1,7 +1,8 @@
-import { Button, Popover, Skeleton } from '@mantine/core'
+import { Popover, Skeleton } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
 import { dayLabel } from './dates.ts'
+import { TextButton } from './icon-button.tsx'
 import { useDates } from './use-dates.ts'
 
 const Calendar = lazy(() => import('./calendar.tsx'))
@@ -24,15 +25,14 @@ export function DayField({ label, day, onChoose }: DayFieldProps) {
   return (
     <Popover opened={isOpen} onChange={setIsOpen} trapFocus returnFocus>
       <Popover.Target>
-        <Button
+        <TextButton
+          icon={IconCalendar}
+          label={day ? dayLabel(day, { year: 'numeric' }) : 'Choose a day'}
           variant="default"
           size="xs"
           aria-label={`${label}: ${day ? dayLabel(day, { year: 'numeric' }) : 'none chosen'}`}
-          leftSection={<IconCalendar size={14} aria-hidden />}
           onClick={() => setIsOpen(!isOpen)}
-        >
-          {day ? dayLabel(day, { year: 'numeric' }) : 'Choose a day'}
-        </Button>
+        />
       </Popover.Target>
       {/* Mantine's dialogs ignore Escape on elements with this attribute, so it closes only the calendar. */}
       <Popover.Dropdown

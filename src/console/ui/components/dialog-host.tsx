@@ -1,7 +1,7 @@
 import { Modal, Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { ActionForm } from './action-form.tsx'
+import { ActionForm } from './api-form.tsx'
 import type { AnyDialog, Dialog } from './dialog.ts'
 import { Problem } from './problem.tsx'
 

@@ -1,7 +1,17 @@
 import { useWindowEvent } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
-import { useLocation, useRouter } from '@tanstack/react-router'
-import { createContext, lazy, type ReactNode, Suspense, use, useCallback, useState } from 'react'
+import { useLocation, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
+import {
+  createContext,
+  lazy,
+  type ReactNode,
+  Suspense,
+  use,
+  useCallback,
+  useEffect,
+  useEffectEvent,
+  useState,
+} from 'react'
 import { type Act, perform } from './acts.ts'
 import type { AnyDialog, Dialog, Question } from './dialog.ts'
 import { loadLater } from './load-later.ts'
@@ -52,4 +62,17 @@ export function Dialogs({ children }: { children: ReactNode }) {
 function Escape({ onEscape }: { onEscape: () => void }) {
   useWindowEvent('keydown', ({ key }) => key === 'Escape' && onEscape())
   return null
+}
+
+/** Opens the dialog of a page that is reached by a link with `?create=…`, and takes that out of the address. */
+export function useLinkToCreate(what: 'source' | 'key' | 'webhook', open: () => void): void {
+  const isLinked = useSearch({ strict: false }).create === what
+  const navigate = useNavigate()
+  const openOnce = useEffectEvent(() => {
+    void navigate({ to: '.', search: {}, replace: true })
+    open()
+  })
+  useEffect(() => {
+    if (isLinked) openOnce()
+  }, [isLinked])
 }

@@ -1,6 +1,5 @@
-import { Stack, Text } from '@mantine/core'
+import { Box, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import classes from './empty.module.css'
 
 interface EmptyProps {
   /** An icon of 24 px. */
@@ -13,16 +12,29 @@ interface EmptyProps {
   action?: ReactNode
 }
 
+const iconBox = { placeItems: 'center', border: '1px solid var(--cb-border)', borderRadius: 12 }
+
 /** Takes the place of missing content and says how to get some. */
 export function Empty({ icon, title, isPage = false, children, action }: EmptyProps) {
   return (
-    <Stack align="center" gap="xs" px="md" py={64} ta="center" className={classes.empty}>
+    <Stack align="center" gap="xs" px="md" py={64} ta="center">
       {icon && (
-        <div className={classes.icon} aria-hidden>
+        <Box
+          display="grid"
+          w={48}
+          h={48}
+          mb="xs"
+          c="dimmed"
+          bg="var(--cb-surface)"
+          style={iconBox}
+          aria-hidden
+        >
           {icon}
-        </div>
+        </Box>
       )}
-      {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
+      <Text component={isPage ? 'h1' : 'h2'} size="lg" fw={600} lh="24px">
+        {title}
+      </Text>
       {children && (
         <Text component="div" c="dimmed" maw={520} mb="xs" style={{ textWrap: 'balance' }}>
           {children}

@@ -1,6 +1,6 @@
-import { ActionIcon } from '@mantine/core'
+import { ActionIcon, Button, type ButtonProps } from '@mantine/core'
 import type { Icon } from '@tabler/icons-react'
-import type { MouseEvent } from 'react'
+import type { ComponentProps, MouseEvent, ReactNode } from 'react'
 
 interface IconButtonProps {
   icon: Icon
@@ -46,5 +46,22 @@ export function IconButton({
     >
       <Drawn size={16} />
     </ActionIcon>
+  )
+}
+
+interface TextButtonProps
+  extends Omit<ButtonProps, 'children' | 'leftSection'>,
+    Pick<ComponentProps<'button'>, 'onClick' | 'ref' | 'type'> {
+  icon?: Icon
+  label: ReactNode
+}
+
+/** A button with words, and an icon before them. */
+export function TextButton({ icon: Drawn, label, ...button }: TextButtonProps) {
+  const size = button.size ? 14 : 16
+  return (
+    <Button {...(Drawn && { leftSection: <Drawn size={size} aria-hidden /> })} {...button}>
+      {label}
+    </Button>
   )
 }

@@ -1,6 +1,6 @@
+import { useEffect, useState } from 'react'
 import { useProject } from '../session.ts'
 import { useDates } from './use-dates.ts'
-import { useNow } from './use-now.ts'
 
 interface InstantProps {
   /** ISO 8601. */
@@ -37,4 +37,16 @@ export function ZoneNote() {
   const { timeZone } = useProject()
   const { zone } = useDates()
   return timeZone === null ? null : <> · Times in {zone}</>
+}
+
+const everyMs = 30_000
+
+/** Milliseconds since 1970, updated twice a minute. */
+export function useNow(): number {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [])
+  return now
 }

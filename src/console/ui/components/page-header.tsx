@@ -1,4 +1,4 @@
-import { Title } from '@mantine/core'
+import { Stack, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import classes from './page-header.module.css'
@@ -18,7 +18,7 @@ export function PageHeader({ title, tabTitle = title, description, action }: Pag
   useDocumentTitle(`${tabTitle} · Callbook`)
   return (
     <header className={classes.pageHeader}>
-      <div className={classes.text}>
+      <Stack gap={4} miw={0} className={classes.text}>
         <Title order={1} dir="auto">
           {title}
         </Title>
@@ -27,8 +27,8 @@ export function PageHeader({ title, tabTitle = title, description, action }: Pag
             {description}
           </p>
         )}
-      </div>
-      {action && <div className={classes.action}>{action}</div>}
+      </Stack>
+      {action && <div className={`cb-screen ${classes.action}`}>{action}</div>}
     </header>
   )
 }

@@ -1,4 +1,4 @@
-import { Skeleton, Text } from '@mantine/core'
+import { Box, Group, Skeleton, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ComponentProps, ReactNode } from 'react'
 import classes from './page.module.css'
@@ -26,14 +26,20 @@ interface SectionProps {
 /** A part of a page below a title of its own. */
 export function Section({ title, aside, description, children }: SectionProps) {
   return (
-    <section className={classes.section}>
-      <header>
-        <h2>{title}</h2>
+    <Box component="section" mt="xl">
+      <Group component="header" justify="space-between" wrap="nowrap" gap="sm" mb="xs">
+        <Text component="h2" fz={14} fw={600} lh="20px">
+          {title}
+        </Text>
         {aside}
-      </header>
-      {description && <p className="cb-dimmed">{description}</p>}
+      </Group>
+      {description && (
+        <Text c="dimmed" mb="xs">
+          {description}
+        </Text>
+      )}
       {children}
-    </section>
+    </Box>
   )
 }
 

@@ -1,24 +1,41 @@
+import { Box, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import classes from './panel.module.css'
 
 interface PanelProps {
   title?: ReactNode
-  /** On the right of the title. */
+  /** On the right of the title, which wraps before it. */
   aside?: ReactNode
   children: ReactNode
 }
 
+const headLine = { borderBottom: '1px solid var(--cb-border)' }
+
 /** A bordered section of a page with its own title. */
 export function Panel({ title, aside, children }: PanelProps) {
   return (
-    <section className={classes.panel}>
+    <Box component="section" miw={0} bg="var(--mantine-color-body)" className="cb-box">
       {(title || aside) && (
-        <header className={classes.header}>
-          {title && <h2 dir="auto">{title}</h2>}
-          {aside}
-        </header>
+        <Group
+          component="header"
+          justify="space-between"
+          wrap="nowrap"
+          gap="xs"
+          mih={44}
+          px="md"
+          py={7}
+          style={headLine}
+        >
+          {title && (
+            <Text component="h2" fw={600} lh="20px" dir="auto">
+              {title}
+            </Text>
+          )}
+          <Group gap="xs" wrap="nowrap" flex="none" ml="auto">
+            {aside}
+          </Group>
+        </Group>
       )}
-      <div className={classes.body}>{children}</div>
-    </section>
+      <Box p="md">{children}</Box>
+    </Box>
   )
 }

@@ -2,11 +2,11 @@ import { Button, Group } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { ApiProblem } from '../api.ts'
 import { sessionEndedQuery } from '../session.ts'
-import { CopyButton } from './copy-button.tsx'
-import { sentenceOf } from './field-sentence.ts'
-import { Mono } from './mono.tsx'
+import { CopyButton, Mono } from './code.tsx'
+import { sentenceOf } from './field-errors.ts'
 import classes from './problem.module.css'
 
 /** Errors such as not signed in or not found, about which an operator can look up nothing. */
@@ -74,4 +74,21 @@ function describe(error: unknown, isSignedInAgain: boolean) {
     detail: 'Reload the page. If this happens again, tell whoever runs Callbook what you did.',
     requestId: null,
   }
+}
+
+interface WarningProps {
+  icon?: ReactNode
+  /** `alert` is said at once. */
+  role?: 'status' | 'alert'
+  children: ReactNode
+}
+
+/** What a person should know before they go on. */
+export function Warning({ icon, role = 'status', children }: WarningProps) {
+  return (
+    <div className={classes.warning} role={role}>
+      {icon}
+      <div>{children}</div>
+    </div>
+  )
 }

@@ -1,7 +1,6 @@
 import { CloseButton, Kbd, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import classes from './search-field.module.css'
 
 const typingPauseMs = 250
 
@@ -37,7 +36,8 @@ export function SearchField({ label, text, onSearch }: SearchFieldProps) {
   return (
     <TextInput
       data-search-field
-      className={classes.field}
+      flex={{ base: '1 1 100%', xs: '1 1 200px' }}
+      maw={{ xs: 320 }}
       type="search"
       aria-label={label}
       placeholder={label}
@@ -49,7 +49,7 @@ export function SearchField({ label, text, onSearch }: SearchFieldProps) {
         typed ? (
           <CloseButton size="sm" aria-label="Clear search" onClick={() => setTyped('')} />
         ) : (
-          <Kbd size="xs" aria-hidden>
+          <Kbd size="xs" visibleFrom="xs" aria-hidden>
             /
           </Kbd>
         )

@@ -2,10 +2,10 @@ import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useBlocker } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { CopyButton } from './copy-button.tsx'
+import { CopyButton } from './code.tsx'
 import { useShow } from './dialogs.tsx'
+import { Warning } from './problem.tsx'
 import { useFocus } from './use-focus.ts'
-import { Warning } from './warning.tsx'
 
 interface ShownOnceProps {
   what: 'key' | 'secret'

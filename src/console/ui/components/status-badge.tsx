@@ -1,24 +1,41 @@
+import type { Icon } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import classes from './status-badge.module.css'
 
-type Tone = 'neutral' | 'accent' | 'success' | 'warning' | 'danger'
-
 interface StatusBadgeProps {
-  tone: Tone
-  /** An icon of 12 px; a dot without one. */
-  icon?: ReactNode
+  tone: 'neutral' | 'accent' | 'success' | 'warning' | 'danger'
+  /** A dot without one. */
+  icon?: Icon | typeof Pulse
   /** A word: colour alone is not enough. */
-  children: ReactNode
+  label: ReactNode
+}
+
+const loud = (tone: string) => ({ background: `var(--cb-${tone}-soft)`, color: `var(--cb-${tone}-text)` })
+const tones = {
+  neutral: { background: 'var(--cb-neutral-soft)' },
+  success: {},
+  accent: loud('accent'),
+  warning: loud('warning'),
+  danger: loud('danger'),
 }
 
 /** A state as a word with an icon. */
-export function StatusBadge({ tone, icon, children }: StatusBadgeProps) {
+export function StatusBadge({ tone, icon: Drawn, label }: StatusBadgeProps) {
   return (
-    <span className={classes.badge} data-tone={tone}>
+    <span className={classes.badge} data-tone={tone} style={tones[tone]}>
       <span className={classes.icon} aria-hidden>
-        {icon ?? <span className={classes.dot} />}
+        {Drawn ? (
+          <Drawn size={12} stroke={2.5} />
+        ) : (
+          <span className={classes.dot} style={{ background: `var(--cb-${tone})` }} />
+        )}
       </span>
-      <span className="cb-truncate">{children}</span>
+      <span className="cb-truncate">{label}</span>
     </span>
   )
+}
+
+/** Stands for what goes on. */
+export function Pulse(_: { size: number; stroke: number }) {
+  return <span className="cb-pulse" />
 }

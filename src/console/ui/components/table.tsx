@@ -11,12 +11,12 @@ import {
   useEffectEvent,
   useRef,
 } from 'react'
+import { Mono } from './code.tsx'
+import { isTyping } from './events.ts'
 import { IconButton } from './icon-button.tsx'
 import { Instant } from './instant.tsx'
-import { Mono } from './mono.tsx'
 import { Problem } from './problem.tsx'
 import classes from './table.module.css'
-import { isTyping } from './typing.ts'
 
 type More = Partial<Pick<Column<unknown>, 'width' | 'from' | 'align'>>
 type Of<Row, Value> = (row: Row) => Value
@@ -38,6 +38,8 @@ interface Columns<Row> {
     of: Of<Row, string | null>,
     more?: More & { none?: string; isDimmed?: boolean },
   ) => Column<Row>
+  /** A number, on the right. */
+  figure: (header: string, of: Of<Row, ReactNode>, width: string, from?: Column<Row>['from']) => Column<Row>
   mono: (header: string, of: Of<Row, string | null>, more?: More) => Column<Row>
   /** A time, ISO 8601; `none` where there is none. */
   when: (
@@ -47,10 +49,16 @@ interface Columns<Row> {
   ) => Column<Row>
   /** Icon buttons at the end of a row; those that do not apply are left out. */
   actions: (header: string, of: Of<Row, readonly (RowAction | false)[]>, width?: string) => Column<Row>
+  /** What else stands at the end of a row. */
+  end: (header: string, of: Of<Row, ReactNode>, width?: string) => Column<Row>
 }
 
 function columnsOf<Row>(): Columns<Row> {
   const cell: Columns<Row>['cell'] = (header, render, more) => ({ key: header, header, render, ...more })
+  const end: Columns<Row>['end'] = (name, render, width = '48px') => {
+    const header = <span className="cb-hidden">{name}</span>
+    return { key: name, header, render, width, align: 'right' }
+  }
   return {
     cell,
     text: (header, of, { none, isDimmed = false, ...more } = {}) =>
@@ -63,13 +71,10 @@ function columnsOf<Row>(): Columns<Row> {
       }
       return cell(header, render, { width: '112px', ...more })
     },
-    actions: (header, of, width = '48px') => ({
-      key: header,
-      header: <span className="cb-hidden">{header}</span>,
-      width,
-      align: 'right',
-      render: (row) => of(row).map((action) => action && rowButton(header, action)),
-    }),
+    figure: (header, of, width, from) => cell(header, of, { width, align: 'right', from }),
+    actions: (header, of, width) =>
+      end(header, (row) => of(row).map((action) => action && rowButton(header, action)), width),
+    end,
   }
 }
 
@@ -140,7 +145,7 @@ export interface Column<Row> {
   width?: string
   align?: 'left' | 'right'
   /** The column is hidden while the table is narrower than this, in px. */
-  from?: 480 | 640 | 800 | 960
+  from?: 480 | 640 | 800 | 960 | undefined
 }
 
 interface ListTableProps<Row> {

@@ -1,4 +1,4 @@
-import { Kbd, UnstyledButton } from '@mantine/core'
+import { Kbd, Stack, Text, UnstyledButton } from '@mantine/core'
 import { IconSearch, IconSelector } from '@tabler/icons-react'
 import { Link, useMatchRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -8,13 +8,11 @@ import { ButtonWithPopup } from '../components/popup.tsx'
 import { usePerson, useProject } from '../session.ts'
 import classes from './navigation.module.css'
 import { firstSearch, pages, settingsPage } from './pages.ts'
-import { useShellActions } from './shell-actions.ts'
-import { modifierKey } from './use-shortcuts.ts'
+import { modifierKey, useShellActions } from './shell-actions.ts'
 
-const loadPersonMenu = () => import('./person-menu.tsx')
-const loadProjectMenu = () => import('./project-menu.tsx')
-const PersonMenu = lazy(loadPersonMenu)
-const ProjectMenu = lazy(loadProjectMenu)
+const loadMenus = () => import('./menus.tsx')
+const PersonMenu = lazy(async () => ({ default: (await loadMenus()).PersonMenu }))
+const ProjectMenu = lazy(async () => ({ default: (await loadMenus()).ProjectMenu }))
 // The page that a person waits for goes first.
 const Attention = lazy(() => loadLater(() => import('./attention.tsx'), attentionAfterMs))
 
@@ -35,18 +33,18 @@ export function Navigation({ isNarrow, onFollow }: NavigationProps) {
     <nav aria-label="Main" className={classes.nav} data-narrow={isNarrow || undefined}>
       <ProjectButton isNarrow={isNarrow} onFollow={onFollow} />
       <SearchButton isNarrow={isNarrow} onFollow={onFollow} />
-      <div className={classes.links}>
+      <Stack gap={2}>
         {pages.map((page) => (
           <PageLink key={page.to} page={page} isNarrow={isNarrow} onFollow={onFollow} />
         ))}
-      </div>
-      <div className={classes.end}>
+      </Stack>
+      <Stack gap={2} mt="auto">
         <Suspense>
           <Attention isNarrow={isNarrow} onFollow={onFollow} />
         </Suspense>
         <PageLink page={settingsPage} isNarrow={isNarrow} onFollow={onFollow} />
         <PersonButton isNarrow={isNarrow} onFollow={onFollow} />
-      </div>
+      </Stack>
     </nav>
   )
 }
@@ -62,14 +60,14 @@ function ProjectButton({ isNarrow, onFollow }: NavigationPart) {
   return (
     <ButtonWithPopup
       kind="menu"
-      load={loadProjectMenu}
+      load={loadMenus}
       button={
         <UnstyledButton className={classes.switcher}>
           <Avatar name={project.name} />
           <span className="cb-hidden">Project </span>
-          <span className={isNarrow ? 'cb-hidden' : `cb-truncate ${classes.switcherName}`} dir="auto">
+          <Text span inherit flex={1} className={isNarrow ? 'cb-hidden' : 'cb-truncate'} dir="auto">
             {project.name}
-          </span>
+          </Text>
           <span className="cb-hidden">, switch project</span>
           {!isNarrow && <IconSelector size={14} aria-hidden />}
         </UnstyledButton>
@@ -86,7 +84,7 @@ function PersonButton({ isNarrow, onFollow }: NavigationPart) {
   return (
     <ButtonWithPopup
       kind="menu"
-      load={loadPersonMenu}
+      load={loadMenus}
       button={
         <UnstyledButton className={classes.switcher}>
           <Avatar name={name} of="person" />

@@ -1,12 +1,12 @@
-import { Button } from '@mantine/core'
+import { Box, Button } from '@mantine/core'
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
 import { useEffect, useEffectEvent } from 'react'
 import { ApiProblem } from '../api.ts'
 import { Empty } from '../components/empty.tsx'
 import { Problem } from '../components/problem.tsx'
-import classes from './shell.module.css'
 
 const triedEveryMs = 5_000
+const alone = { maw: 560, mx: 'auto', mt: '16vh', px: 'md' }
 
 /** Shown in place of a page that failed as a whole, until the service is back. */
 export function PageProblem({ error, reset }: ErrorComponentProps) {
@@ -20,20 +20,20 @@ export function PageProblem({ error, reset }: ErrorComponentProps) {
   useReturn(isMissing || isAway, isMissing ? () => location.reload() : retry)
   if (isMissing) {
     return (
-      <div className={classes.alone}>
+      <Box {...alone}>
         <Empty
           title="This page could not be loaded"
           action={<Button onClick={() => location.reload()}>Reload</Button>}
         >
           Callbook was updated since you opened it, or it is not responding.
         </Empty>
-      </div>
+      </Box>
     )
   }
   return (
-    <div className={classes.alone}>
+    <Box {...alone}>
       <Problem error={error} onRetry={retry} />
-    </div>
+    </Box>
   )
 }
 
@@ -49,7 +49,7 @@ export function NotFound() {
 /** The same within the shell, whose main part it fills. */
 export function NothingHere() {
   return (
-    <div className={classes.alone}>
+    <Box {...alone}>
       <Empty
         isPage
         title="Page not found"
@@ -61,7 +61,7 @@ export function NothingHere() {
       >
         The address is wrong, the page no longer exists, or you do not have access to it.
       </Empty>
-    </div>
+    </Box>
   )
 }
 

@@ -1,9 +1,12 @@
-import { UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { Text, UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
 import {
   type Icon,
   IconArrowRight,
   IconArrowsLeftRight,
   IconBook,
+  IconBook2,
+  IconBookmark,
   IconFolder,
   IconKey,
   IconKeyboard,
@@ -15,22 +18,23 @@ import {
   IconPlus,
   IconSearch,
   IconSun,
+  IconUser,
   IconUserCircle,
 } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, type MouseEvent, useId, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
+import type { CallRow } from '../../../calls/reading/call-rows.ts'
+import { read } from '../api.ts'
 import { to } from '../components/to.ts'
+import { useDates } from '../components/use-dates.ts'
+import { parseSearch } from '../search-params.ts'
 import { useOwnsConsole, useProject, useProjects } from '../session.ts'
 import { useCallLinks } from '../views/calls/call-links.ts'
+import { readFilters } from '../views/calls/chosen-filters.ts'
+import { chartSearch } from '../views/charts/chart-search.ts'
 import classes from './command-palette.module.css'
-import {
-  type Command,
-  type CommandGroup,
-  matching,
-  type NamedCommand,
-  useFoundCommands,
-} from './found-commands.tsx'
 import {
   accountPage,
   comparePage,
@@ -45,7 +49,6 @@ import { useShellActions } from './shell-actions.ts'
 import { signOut } from './sign-out.ts'
 
 const iconSize = 16
-/** The form of a call id. */
 const callId = /^[A-Za-z0-9._:-]{1,128}$/
 
 interface CommandsProps extends PaletteFieldProps {
@@ -92,7 +95,7 @@ export default function Commands({ query, onQuery, onClose }: CommandsProps) {
       run(current)
     }
   }
-  const optionId = (command: Command) => `${id}-${command.id}`
+  const optionId = (command: Command) => `${id}-${shown.indexOf(command)}`
   return (
     <>
       <PaletteField
@@ -108,9 +111,9 @@ export default function Commands({ query, onQuery, onClose }: CommandsProps) {
       <div id={`${id}-list`} role="listbox" aria-label="Commands" className={classes.list}>
         {groups.map(({ title, commands }) => (
           <div key={title}>
-            <div className={classes.title} aria-hidden>
+            <Text size="xs" fw={500} c="dimmed" px="sm" pt="xs" pb={4} aria-hidden>
               {title}
-            </div>
+            </Text>
             {commands.map((command) => (
               <UnstyledButton
                 key={command.id}
@@ -124,16 +127,20 @@ export default function Commands({ query, onQuery, onClose }: CommandsProps) {
                 onClick={() => run(command)}
               >
                 {command.icon}
-                <span className="cb-truncate" dir="auto">
+                <Text span inherit truncate flex={1} dir="auto">
                   {command.label}
-                </span>
-                {command.keys && <span className={classes.keys}>{command.keys}</span>}
+                </Text>
+                {command.keys && <span className="cb-note">{command.keys}</span>}
               </UnstyledButton>
             ))}
           </div>
         ))}
       </div>
-      {shown.length === 0 && <p className={classes.none}>No results</p>}
+      {shown.length === 0 && (
+        <Text c="dimmed" px="md" pb="md">
+          No results
+        </Text>
+      )}
     </>
   )
 }
@@ -153,8 +160,12 @@ interface OwnCommand {
   run: () => unknown
 }
 
-function named({ icon: Icon, words = '', ...command }: OwnCommand): NamedCommand {
-  return { ...command, icon: <Icon size={iconSize} />, words: `${command.label} ${words}` }
+function named({ icon, words = '', id, label, run, ...more }: OwnCommand): NamedCommand {
+  return { ...more, ...command(id, label, icon, run), words: `${label} ${words}` }
+}
+
+function command(id: string, label: ReactNode, Drawn: Icon, run: () => unknown): Command {
+  return { id, label, icon: <Drawn size={iconSize} />, run }
 }
 
 function scrollToIt(option: HTMLElement | null): void {
@@ -164,18 +175,10 @@ function scrollToIt(option: HTMLElement | null): void {
 /** The query may be a call's id or words of a call. */
 function useCallCommands(query: string): CommandGroup {
   const navigate = useNavigate()
-  const open = {
-    id: 'open-call',
-    label: `Open call ${query}`,
-    icon: <IconPhone size={iconSize} />,
-    run: () => navigate(to.call(query)),
-  }
-  const search = {
-    id: 'search-calls',
-    label: `Find calls with “${query}”`,
-    icon: <IconSearch size={iconSize} />,
-    run: () => navigate({ ...to.calls, search: { text: query } }),
-  }
+  const open = command('open-call', `Open call ${query}`, IconPhone, () => navigate(to.call(query)))
+  const search = command('search-calls', `Find calls with “${query}”`, IconSearch, () =>
+    navigate({ ...to.calls, search: { text: query } }),
+  )
   const isWord = /[\p{L}\p{N}]/u.test(query)
   // Text with a digit may be an id; a plain word is more likely to be searched for.
   const isId = callId.test(query) && /\d/.test(query)
@@ -232,45 +235,118 @@ function useOtherCommands(): OwnCommand[] {
   const { role } = useProject()
   const { colorScheme, setColorScheme, toggleColorScheme } = useMantineColorScheme()
   const open = (address: string) => () => window.open(address, '_blank', 'noopener')
-  const item = {
-    id: 'new-item',
-    label: 'New knowledge item',
-    icon: IconPlus,
-    run: () => navigate({ from: '/p/$project', to: '/p/$project/new-item' }),
-  }
-  const key = {
-    id: 'create-key',
-    label: 'Create API key',
-    icon: IconKey,
-    run: () => navigate({ ...to.keys, search: { create: 'key' } }),
-  }
-  const webhook = {
-    id: 'create-webhook',
-    label: 'Create webhook',
-    icon: IconPlus,
-    run: () => navigate({ ...to.webhooks, search: { create: 'webhook' } }),
-  }
-  const theme = {
-    id: 'theme',
-    label: 'Theme: switch between light and dark',
-    words: 'toggle',
-    icon: colorScheme === 'dark' ? IconSun : IconMoon,
-    run: toggleColorScheme,
-  }
-  const system = {
-    id: 'theme-system',
-    label: 'Theme: match system',
-    icon: IconArrowRight,
-    run: () => setColorScheme('auto'),
-  }
-  return [
-    ...(role === 'viewer' ? [] : [item]),
-    ...(role === 'owner' ? [key, webhook] : []),
-    theme,
-    ...(colorScheme === 'auto' ? [] : [system]),
-    { id: 'shortcuts', label: 'Keyboard shortcuts', icon: IconKeyboard, run: openShortcuts },
-    { id: 'guide', label: 'Guide', words: 'help manual', icon: IconBook, run: open('/docs/guide') },
-    { id: 'docs', label: 'API documentation', icon: IconBook, run: open('/docs') },
-    { id: 'sign-out', label: 'Sign out', icon: IconLogout, run: signOut },
+  const newItem = () => navigate(to.newItem)
+  const newKey = () => navigate({ ...to.keys, search: { create: 'key' } })
+  const newWebhook = () => navigate({ ...to.webhooks, search: { create: 'webhook' } })
+  const theme = 'Theme: switch between light and dark'
+  const themeIcon = colorScheme === 'dark' ? IconSun : IconMoon
+  const rows: [isOffered: boolean, label: string, Icon, run: () => unknown, words?: string][] = [
+    [role !== 'viewer', 'New knowledge item', IconPlus, newItem],
+    [role === 'owner', 'Create API key', IconKey, newKey],
+    [role === 'owner', 'Create webhook', IconPlus, newWebhook],
+    [true, theme, themeIcon, toggleColorScheme, 'toggle'],
+    [colorScheme !== 'auto', 'Theme: match system', IconArrowRight, () => setColorScheme('auto')],
+    [true, 'Keyboard shortcuts', IconKeyboard, openShortcuts],
+    [true, 'Guide', IconBook, open('/docs/guide'), 'help manual'],
+    [true, 'API documentation', IconBook, open('/docs')],
+    [true, 'Sign out', IconLogout, signOut],
   ]
+  return rows.flatMap(([isOffered, label, icon, run, words = '']) =>
+    isOffered ? [{ id: label, label, icon, run, words }] : [],
+  )
+}
+
+const typingPauseMs = 150
+const lettersMin = 2
+const callsMax = '5'
+const itemsMax = '5'
+const othersMax = 5
+
+/** What the palette can do. */
+export interface Command {
+  id: string
+  label: ReactNode
+  icon: ReactNode
+  /** On the right: the keys that do the same, or when something was. */
+  keys?: string
+  run: () => unknown
+}
+
+export interface NamedCommand extends Command {
+  /** What it is found by. */
+  words: string
+}
+
+export interface CommandGroup {
+  title: string
+  commands: Command[]
+}
+
+/**
+ * What the project has under these letters: calls, as the search box of the list reads them, knowledge, views and, for
+ * owners, people. What fails is left out.
+ */
+export function useFoundCommands(typed: string): CommandGroup[] {
+  const [query] = useDebouncedValue(typed, typingPauseMs)
+  const { of, role } = useProject()
+  const navigate = useNavigate()
+  const dates = useDates()
+  const enabled = query.length >= lettersMin
+  const found = { enabled, placeholderData: keepPreviousData }
+  const { data: calls } = useQuery({ ...read(of.calls, { text: query, limit: callsMax }), ...found })
+  const { data: items } = useQuery({ ...read(of.knowledge, { name: query, limit: itemsMax }), ...found })
+  const { data: views } = useQuery({ ...read(of.views), enabled })
+  const { data: people } = useQuery({ ...read(of.people), enabled: enabled && role === 'owner' })
+  if (!enabled) return []
+  const callCommands = calls?.data.map((row) => ({
+    ...command(`call-${row.id}`, <CallLabel row={row} />, IconPhone, () => navigate(to.call(row.id))),
+    keys: dates.moment(row.createdAt),
+  }))
+  const itemCommands = items?.data.map(({ id, name }) =>
+    command(`item-${id}`, <bdi>{name}</bdi>, IconBook2, () => navigate(to.item(id))),
+  )
+  const viewCommands = views?.data.map(({ id, name, page, query: kept }) => ({
+    words: name,
+    ...command(`view-${id}`, <bdi>{name}</bdi>, IconBookmark, () =>
+      page === 'chart'
+        ? navigate({ ...to.chart, search: chartSearch(parseSearch(kept)) })
+        : navigate({ ...to.calls, search: readFilters(parseSearch(kept)) }),
+    ),
+  }))
+  const peopleCommands = people?.members.map(({ personId, name, email }) => {
+    const label = (
+      <>
+        <bdi>{name}</bdi> <span className="cb-dimmed">{email}</span>
+      </>
+    )
+    const words = `${name} ${email}`
+    return { words, ...command(`person-${personId}`, label, IconUser, () => navigate(to.people)) }
+  })
+  const some = (commands: NamedCommand[] = []) => matching(commands, query).slice(0, othersMax)
+  return [
+    { title: 'Calls', commands: callCommands ?? [] },
+    { title: 'Knowledge items', commands: itemCommands ?? [] },
+    { title: 'Views', commands: some(viewCommands) },
+    { title: 'People', commands: role === 'owner' ? some(peopleCommands) : [] },
+  ]
+}
+
+function CallLabel({ row: { id, numbers, summary, said } }: { row: CallRow }) {
+  return (
+    <>
+      {numbers.callerNumber ?? numbers.calledNumber ?? id}
+      {(summary ?? said) && (
+        <span className="cb-dimmed">
+          {' · '}
+          <bdi>{summary ?? said}</bdi>
+        </span>
+      )}
+    </>
+  )
+}
+
+/** The commands that have every word of the query. */
+export function matching(commands: readonly NamedCommand[], query: string): NamedCommand[] {
+  const wanted = query.toLowerCase().split(/\s+/).filter(Boolean)
+  return commands.filter(({ words }) => wanted.every((word) => words.toLowerCase().includes(word)))
 }

@@ -1,4 +1,4 @@
-import { ActionIcon } from '@mantine/core'
+import { ActionIcon, Text } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { IconMenu2, IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -10,6 +10,7 @@ import { Dates } from '../components/dates.ts'
 import { Dialogs, useShow } from '../components/dialogs.tsx'
 import { loadLater } from '../components/load-later.ts'
 import { ButtonWithPopup } from '../components/popup.tsx'
+import { StatusBadge } from '../components/status-badge.tsx'
 import { DatesContext, useDates } from '../components/use-dates.ts'
 import { focusedOrMenu, useDialog } from '../components/use-focus.ts'
 import { sessionEndedQuery, useProject, useProjects } from '../session.ts'
@@ -17,9 +18,8 @@ import { CommandPalette, loadCommands } from './command-palette.tsx'
 import { Navigation } from './navigation.tsx'
 import { NotFound } from './page-problem.tsx'
 import classes from './shell.module.css'
-import { ShellActionsContext, useShellActions } from './shell-actions.ts'
+import { ShellActionsContext, useShellActions, useShortcuts } from './shell-actions.ts'
 import { useKeptFocus } from './use-kept-focus.ts'
-import { useShortcuts } from './use-shortcuts.ts'
 
 // The page that a person waits for goes first.
 const commandsAfterMs = 1_000
@@ -83,7 +83,7 @@ function Frame() {
         {isPhone ? (
           <TopBar />
         ) : (
-          <div className={classes.side}>
+          <div className={`cb-screen ${classes.side}`}>
             <Navigation isNarrow={isNarrow} />
           </div>
         )}
@@ -103,7 +103,7 @@ function TopBar() {
   const { name } = useProject()
   const { openPalette } = useShellActions()
   return (
-    <nav aria-label="Bar" className={classes.topbar}>
+    <nav aria-label="Bar" className={`cb-screen ${classes.topbar}`}>
       <ButtonWithPopup
         kind="dialog"
         load={loadDrawer}
@@ -115,9 +115,9 @@ function TopBar() {
       >
         {(popup) => <NavigationDrawer {...popup} />}
       </ButtonWithPopup>
-      <span className={`cb-truncate ${classes.topbarName}`} dir="auto">
+      <Text span inherit truncate flex={1} dir="auto">
         {name}
-      </span>
+      </Text>
       <ActionIcon variant="subtle" color="gray" size={36} aria-label="Search" onClick={openPalette}>
         <IconSearch size={18} />
       </ActionIcon>
@@ -148,12 +148,12 @@ function LostService() {
   const dates = useDates()
   const lostSince = useChangeFeed(id)
   return (
-    <div role="status" className={classes.lost} data-lost={lostSince !== null || undefined}>
+    <div role="status" className={classes.lost}>
       {lostSince && (
-        <>
-          <span className={classes.dot} aria-hidden />
-          No connection. Last updated at {dates.second(lostSince.getTime())}
-        </>
+        <StatusBadge
+          tone="warning"
+          label={`No connection. Last updated at ${dates.second(lostSince.getTime())}`}
+        />
       )}
     </div>
   )

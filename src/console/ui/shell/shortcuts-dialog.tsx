@@ -1,6 +1,6 @@
 import { Box, Group, Kbd, Stack, Text } from '@mantine/core'
 import { pages, settingsPage } from './pages.ts'
-import { modifierKey } from './use-shortcuts.ts'
+import { modifierKey } from './shell-actions.ts'
 
 /** What each shortcut does, and its keys. */
 const groups: Record<string, Record<string, string>> = {

@@ -1,5 +1,6 @@
 import {
   Button,
+  Checkbox,
   Group,
   NumberInput,
   SegmentedControl,
@@ -7,22 +8,29 @@ import {
   SimpleGrid,
   Stack,
   TextInput,
+  type TextInputProps,
 } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
+import { IconBrandSlack, IconPhoneCall, IconX } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Alert, AlertChange } from '../../../../alerts/schemas.ts'
 import { pathOf, read, unwrap } from '../../api.ts'
+import { inputsOf } from '../../components/api-form.tsx'
 import { fieldErrors } from '../../components/field-errors.ts'
+import { IconButton } from '../../components/icon-button.tsx'
+import { PageLink } from '../../components/links.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { to } from '../../components/to.ts'
+import { useFocus } from '../../components/use-focus.ts'
 import { useProject } from '../../session.ts'
 import { CallFilters } from '../calls/call-filters.tsx'
 import { faultsOf, readFilters } from '../calls/chosen-filters.ts'
 import { FigureChoices } from '../charts/chart-choices.tsx'
-import { describeSent } from './alert-acts.tsx'
 import {
+  type AddedKind,
   type AlertDraft,
   hasDestination,
   numberOf,
@@ -35,8 +43,7 @@ import {
 import { type OfferedDestination, previewQuery, useNames } from './alert-queries.ts'
 import { unwatched, watchedOf } from './alert-search.ts'
 import { conditionInWords, minutesInWords } from './alert-words.ts'
-import classes from './alerts.module.css'
-import { DestinationsField } from './destinations-field.tsx'
+import { describeSent } from './alerts-view.tsx'
 import { Preview } from './preview.tsx'
 
 const windows = [5, 15, 30, 60, 180, 360, 720, 1_440, 4_320, 10_080]
@@ -78,7 +85,7 @@ export function AlertForm({ id, first, paused = false, offered, onSaved }: Alert
   }
   return (
     <form
-      className={classes.form}
+      className="cb-beside"
       onSubmit={(event) => {
         // React passes it what a filter's own form submits.
         if (event.target !== event.currentTarget) return
@@ -105,9 +112,7 @@ export function AlertForm({ id, first, paused = false, offered, onSaved }: Alert
           label="Name"
           placeholder={name}
           maxLength={200}
-          value={draft.name}
-          onChange={(event) => change({ name: event.currentTarget.value })}
-          error={errors.name}
+          {...inputsOf(draft, change, (fault) => errors[fault])('name')}
         />
         {error && !isShown(errors) && <Problem error={error} />}
         <Group gap="xs" justify="flex-end">
@@ -167,7 +172,8 @@ interface ConditionProps extends PartProps {
 
 /** The limits, over how long a window, and what is without data. */
 function Condition({ draft, limit, errors, onChange }: ConditionProps) {
-  const { of, side, warn, alert, windowMinutes, minCalls, noData, repeatMinutes } = draft
+  const { of, side, alert, windowMinutes, noData, repeatMinutes } = draft
+  const field = inputsOf(draft, onChange, (fault) => errors[fault])
   const { factor: _, ...unit } = unitOf(draft)
   const window = [...new Set([...windows, windowMinutes])].sort((a, b) => a - b)
   const repeat = [...new Set([...repeats, ...(repeatMinutes ? [repeatMinutes] : [])])].sort((a, b) => a - b)
@@ -193,15 +199,7 @@ function Condition({ draft, limit, errors, onChange }: ConditionProps) {
           onChange={(next) => next !== limit && onChange({ alert: next })}
           error={errors.alert ?? errors.above}
         />
-        <NumberInput
-          label="Warn sooner"
-          placeholder="Never"
-          {...unit}
-          hideControls
-          value={warn}
-          onChange={(next) => onChange({ warn: next })}
-          error={errors.warn}
-        />
+        <NumberInput label="Warn sooner" placeholder="Never" {...unit} hideControls {...field('warn')} />
         <Select
           label="In the last"
           allowDeselect={false}
@@ -229,9 +227,7 @@ function Condition({ draft, limit, errors, onChange }: ConditionProps) {
               min={1}
               allowDecimal={false}
               hideControls
-              value={minCalls}
-              onChange={(next) => onChange({ minCalls: next })}
-              error={errors.minCalls}
+              {...field('minCalls')}
             />
             <Select
               label="With fewer calls"
@@ -258,7 +254,7 @@ function useLimit(draft: AlertDraft): number | undefined {
 }
 
 function useSave({ id, onSaved }: Pick<AlertFormProps, 'id' | 'onSaved'>) {
-  const { id: project, of } = useProject()
+  const { of } = useProject()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const { alerts } = of
@@ -283,7 +279,7 @@ function useSave({ id, onSaved }: Pick<AlertFormProps, 'id' | 'onSaved'>) {
       const said = id ? 'Saved the alert' : 'Created the alert'
       notifications.show({ message: `${said} “${saved.name}”. ${test}`.trim() })
       if (offered) onSaved?.(saved, offered.data)
-      if (!id) void navigate({ to: '/p/$project/settings/alerts', params: { project } })
+      if (!id) void navigate(to.alerts)
     },
   })
   return { save: mutate, isPending, error }
@@ -292,4 +288,126 @@ function useSave({ id, onSaved }: Pick<AlertFormProps, 'id' | 'onSaved'>) {
 /** Whether a field shows the error. */
 function isShown(errors: Record<string, string>): boolean {
   return ['alert', 'above', 'warn', 'minCalls', 'name', 'slack', 'pagerDuty'].some((field) => field in errors)
+}
+
+const kindLabels: Record<OfferedDestination['kind'], string> = {
+  webhook: 'Webhook',
+  slack: 'Slack',
+  pagerDuty: 'PagerDuty',
+}
+
+const addedKinds: Record<AddedKind, { label: string; placeholder: string; icon: ReactNode }> = {
+  slack: {
+    label: 'Slack’s incoming webhook URL',
+    placeholder: 'https://hooks.slack.com/services/…',
+    icon: <IconBrandSlack size={14} aria-hidden />,
+  },
+  pagerDuty: {
+    label: 'Integration key of PagerDuty, Events API v2',
+    placeholder: '0123456789abcdef…',
+    icon: <IconPhoneCall size={14} aria-hidden />,
+  },
+}
+
+interface DestinationsFieldProps {
+  draft: AlertDraft
+  offered: readonly OfferedDestination[]
+  errors: Record<string, string>
+  onChange: (change: Partial<AlertDraft>) => void
+}
+
+/** Who is notified: what the project has, by its last four characters, and what is added. */
+function DestinationsField({ draft, offered, errors, onChange }: DestinationsFieldProps) {
+  const { role } = useProject()
+  const { chosen, added } = draft
+  const set = (next: AlertDraft['added']) => onChange({ added: { ...added, ...next } })
+  const field = inputsOf({ slack: '', pagerDuty: '', ...added }, set, (kind) => errors[kind])
+  const remove = (kind: AddedKind) => {
+    const { [kind]: _, ...others } = added
+    onChange({ added: others })
+  }
+  return (
+    <Stack>
+      {offered.length > 0 && (
+        <Checkbox.Group
+          aria-label="Destinations"
+          value={chosen}
+          onChange={(ids) => onChange({ chosen: ids })}
+        >
+          <Stack gap="xs" className="cb-wrap">
+            {offered.map(({ id, kind, name }) => (
+              <Checkbox
+                key={id}
+                value={id}
+                label={
+                  <>
+                    {kindLabels[kind]} <span className="cb-mono">{name}</span>
+                  </>
+                }
+              />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+      )}
+      {kinds.map(
+        (kind) =>
+          added[kind] !== undefined && (
+            <Added key={kind} kind={kind} {...field(kind)} onRemove={() => remove(kind)} />
+          ),
+      )}
+      <div className="cb-row">
+        {kinds.map(
+          (kind) =>
+            added[kind] === undefined && (
+              <Button
+                key={kind}
+                variant="default"
+                size="xs"
+                leftSection={addedKinds[kind].icon}
+                onClick={() => set({ [kind]: '' })}
+              >
+                Add {kindLabels[kind]}
+              </Button>
+            ),
+        )}
+        {role === 'owner' && (
+          <PageLink {...to.webhooks} size="sm">
+            Webhooks
+          </PageLink>
+        )}
+      </div>
+      {!hasDestination(draft) && (
+        <Checkbox
+          label="Only show it here"
+          description="Notifies nobody. Needed for an alert without a destination."
+          checked={draft.showOnly}
+          onChange={(event) => onChange({ showOnly: event.currentTarget.checked })}
+        />
+      )}
+    </Stack>
+  )
+}
+
+const kinds: readonly AddedKind[] = ['slack', 'pagerDuty']
+
+/** An address or a key that is new. */
+function Added({ kind, onRemove, ...input }: TextInputProps & { kind: AddedKind; onRemove: () => void }) {
+  const field = useFocus<HTMLInputElement>()
+  const { label, placeholder } = addedKinds[kind]
+  const remove = `Remove the new destination of ${kindLabels[kind]}`
+  return (
+    <Group gap={4} align="flex-end" wrap="nowrap">
+      <TextInput
+        flex={1}
+        ref={field}
+        label={label}
+        placeholder={placeholder}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={2_000}
+        {...input}
+      />
+      <IconButton icon={IconX} label={remove} size={32} onClick={onRemove} />
+    </Group>
+  )
 }

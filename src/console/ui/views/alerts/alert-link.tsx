@@ -1,6 +1,7 @@
 import { IconBell } from '@tabler/icons-react'
 import { PageButton, PageIcon } from '../../components/links.tsx'
-import { useProject, useRefusal } from '../../session.ts'
+import { to } from '../../components/to.ts'
+import { useRefusal } from '../../session.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import type { Chart } from '../charts/chart-search.ts'
 import { alertSearchOf } from './alert-search.ts'
@@ -15,12 +16,10 @@ interface AlertLinkProps {
 
 /** Leads to a new alert about what a card or a list shows. Not for viewers, who cannot make one. */
 export function AlertLink({ figure, filters = {} }: AlertLinkProps) {
-  const { id: project } = useProject()
   if (useRefusal('change') !== null) return null
   return (
     <PageIcon
-      to="/p/$project/settings/alerts/new"
-      params={{ project }}
+      {...to.newAlert}
       search={alertSearchOf(figure, filters)}
       aria-label={label}
       data-hint={label}
@@ -35,16 +34,10 @@ export function AlertLink({ figure, filters = {} }: AlertLinkProps) {
 
 /** The same beside other buttons of a page. */
 export function AlertButton({ figure, filters = {} }: AlertLinkProps) {
-  const { id: project } = useProject()
   if (useRefusal('change') !== null) return null
+  const icon = <IconBell size={14} aria-hidden />
   return (
-    <PageButton
-      to="/p/$project/settings/alerts/new"
-      params={{ project }}
-      search={alertSearchOf(figure, filters)}
-      variant="default"
-      leftSection={<IconBell size={14} aria-hidden />}
-    >
+    <PageButton {...to.newAlert} search={alertSearchOf(figure, filters)} variant="default" leftSection={icon}>
       {label}
     </PageButton>
   )

@@ -1,4 +1,4 @@
-import { Button, Group, Skeleton, Stack } from '@mantine/core'
+import { Group, Skeleton, Stack } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay, IconSend, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate, useSearch } from '@tanstack/react-router'
@@ -7,28 +7,27 @@ import type { Alert } from '../../../../alerts/schemas.ts'
 import { read } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Loaded, Page, Section } from '../../components/page.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { to } from '../../components/to.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { chartOf } from '../charts/chart-search.ts'
-import { useAlertActs } from './alert-acts.tsx'
 import { chosenFilters, draftOf, newDraft, numberOf } from './alert-draft.ts'
 import { AlertForm } from './alert-form.tsx'
 import { callsPerDayQuery, type OfferedDestination, useAlerts, useNames } from './alert-queries.ts'
 import { watchedOf } from './alert-search.ts'
 import { filtersInWords, ruleInWords, valueInWords } from './alert-words.ts'
-import classes from './alerts.module.css'
-import { AlertState, Fired } from './fired.tsx'
+import { AlertState, Fired, useAlertActs } from './alerts-view.tsx'
 import { Preview } from './preview.tsx'
 
 const route = getRouteApi('/p/$project/settings/alerts/$alert')
-const allAlerts = { from: '/p/$project', to: '/p/$project/settings/alerts' } as const
-const backLink = <PageLink {...allAlerts}>All alerts</PageLink>
+const backLink = <PageLink {...to.alerts}>All alerts</PageLink>
 const waiting = <Skeleton height={480} />
 
 /** Makes an alert. The address says what it watches at first. */
@@ -120,30 +119,22 @@ function OpenAlert({ alert, offered }: OpenAlertProps) {
 }
 
 function Actions({ alert }: { alert: Alert }) {
-  const { id: project } = useProject()
   const navigate = useNavigate()
-  const { pause, test, remove, isTesting } = useAlertActs(alert, () =>
-    navigate({ to: '/p/$project/settings/alerts', params: { project } }),
-  )
+  const { pause, test, remove, isTesting } = useAlertActs(alert, () => navigate(to.alerts))
   const Pause = alert.paused ? IconPlayerPlay : IconPlayerPause
   return (
     <Group gap="xs">
       {alert.to.length > 0 && (
-        <Button
+        <TextButton
+          icon={IconSend}
+          label="Send a test message"
           variant="default"
-          leftSection={<IconSend size={14} aria-hidden />}
           loading={isTesting}
           onClick={test}
-        >
-          Send a test message
-        </Button>
+        />
       )}
-      <Button variant="default" leftSection={<Pause size={14} aria-hidden />} onClick={pause}>
-        {alert.paused ? 'Resume' : 'Pause'}
-      </Button>
-      <Button variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={remove}>
-        Delete
-      </Button>
+      <TextButton icon={Pause} label={alert.paused ? 'Resume' : 'Pause'} variant="default" onClick={pause} />
+      <TextButton icon={IconTrash} label="Delete" variant="default" onClick={remove} />
     </Group>
   )
 }
@@ -153,7 +144,7 @@ function StateNow({ of, show, state, since, value, calls, paused }: Alert) {
   return (
     <Group component="p" gap="sm" role="status">
       <AlertState state={state} />
-      {paused && <StatusBadge tone="neutral">Paused</StatusBadge>}
+      {paused && <StatusBadge tone="neutral" label="Paused" />}
       <span className="cb-dimmed">
         since <Instant at={since} as="moment" />
       </span>
@@ -172,7 +163,7 @@ function ReadOnly({ alert, offered }: OpenAlertProps) {
   const filters = filtersInWords(chosenFilters(alert.filters), names)
   const notified = offered.filter(({ id }) => draft.chosen.includes(id)).map(({ name }) => name)
   return (
-    <div className={classes.form}>
+    <div className="cb-beside">
       <Panel title="Rule">
         <p>{ruleInWords(alert, names)}.</p>
         {filters && <p dir="auto">{filters}</p>}

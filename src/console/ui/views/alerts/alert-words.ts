@@ -1,4 +1,4 @@
-import type { Alert, AlertState } from '../../../../alerts/schemas.ts'
+import type { Alert } from '../../../../alerts/schemas.ts'
 import { criterionPrefix, type FilterName, noValue, prefixOf, verdicts } from '../../../../calls/filters.ts'
 import { counted, shortDuration } from '../../components/figures.ts'
 import { type ChosenFilters, valuesOf } from '../calls/chosen-filters.ts'
@@ -10,13 +10,6 @@ import { type Chart, chartOf } from '../charts/chart-search.ts'
 export interface Names {
   criteria: ReadonlyMap<string, string>
   agents: ReadonlyMap<string, string>
-}
-
-export const stateLabels: Record<AlertState, string> = {
-  ok: 'OK',
-  warning: 'Warning',
-  alert: 'Alert',
-  no_data: 'No data',
 }
 
 const minuteMs = 60_000

@@ -16,7 +16,7 @@ import { type AlertDraft, limitsOf, previewRule, valuesSeen } from './alert-draf
 import { previewQuery } from './alert-queries.ts'
 import { lastedInWords } from './alert-words.ts'
 import classes from './alerts.module.css'
-import { AlertState } from './fired.tsx'
+import { AlertState } from './alerts-view.tsx'
 
 const typingMs = 400
 const listedMax = 5
@@ -87,14 +87,8 @@ function describeFired({ fired, data }: PreviewOf): string {
   return `Would have fired ${times}, for ${lastedInWords(last, Date.parse(last) + ms)} in all.`
 }
 
-interface PreviewChartProps {
-  preview: PreviewOf
-  draft: AlertDraft
-  limit: number
-}
-
 /** The values of 30 days with the limits, and where the rule would have fired. */
-function PreviewChart({ preview, draft, limit }: PreviewChartProps) {
+function PreviewChart({ preview, draft, limit }: { preview: PreviewOf; draft: AlertDraft; limit: number }) {
   const dates = useDates()
   const { short, scale: unit } = formatOf(draft)
   const limits = Object.entries(limitsOf(draft, limit))
@@ -153,7 +147,6 @@ function PreviewChart({ preview, draft, limit }: PreviewChartProps) {
   )
 }
 
-/** The newest of them, in words. */
 function FiredTimes({ fired }: Pick<PreviewOf, 'fired'>) {
   const dates = useDates()
   if (fired.length === 0) return null

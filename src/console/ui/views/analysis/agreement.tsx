@@ -1,23 +1,24 @@
-import { Button, Select, Stack, Text } from '@mantine/core'
+import { Select, Stack, Text } from '@mantine/core'
 import { IconListCheck, IconScale } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Rubric } from '../../../../analysis/schemas.ts'
+import { sayNotDone } from '../../components/acts.ts'
+import { Mono } from '../../components/code.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asDecimal, asPercent, counted } from '../../components/figures.ts'
+import { TextButton } from '../../components/icon-button.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { Mono } from '../../components/mono.tsx'
 import { Loaded } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { sayNotDone } from '../../components/say-not-done.ts'
 import { QueryTable } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { Evaluation } from '../calls/evaluation.tsx'
 import { useStartQueue } from '../calls/queue-queries.ts'
 import { agreementQuery, nextQuery, rubricQuery } from './analysis-queries.ts'
-import { Verdict } from './verdict.tsx'
+import { Verdict } from './analysis-words.tsx'
 
 /** How far people and the model agree, where they do not, and which calls to review next. */
 export function Agreement({ version }: { version: number | undefined }) {
@@ -98,32 +99,25 @@ function Compared({ rubric }: { rubric: Rubric }) {
           rows={rows}
           rowKey={({ key }) => key}
           expectedRows={rubric.criteria.length + 1}
-          columns={({ cell }) => [
+          columns={({ cell, figure }) => [
             cell('Criterion', ({ name }) => name),
-            cell(
+            figure(
               'They agree on',
               ({ calls, agreed }) =>
                 calls === 0 ? dimmed('No reviews') : `${agreed} of ${counted(calls, 'call')}`,
-              { width: '128px', align: 'right' },
+              '128px',
             ),
-            cell('Accuracy', ({ accuracy }) => percent(accuracy), {
-              width: '88px',
-              align: 'right',
-              from: 640,
-            }),
-            cell(
+            figure('Accuracy', ({ accuracy }) => percent(accuracy), '88px', 640),
+            figure(
               'Kappa',
               ({ kappa, calls }) =>
                 kappa === null
                   ? dimmed(calls === 0 ? '–' : 'one answer only')
                   : `${asDecimal(kappa)}, ${kappaWord(kappa)}`,
-              { width: '152px', align: 'right', from: 480 },
+              '152px',
+              480,
             ),
-            cell('People pass', ({ baseRate }) => percent(baseRate), {
-              width: '96px',
-              align: 'right',
-              from: 640,
-            }),
+            figure('People pass', ({ baseRate }) => percent(baseRate), '96px', 640),
           ]}
         />
         <Text size="xs" c="dimmed" maw={720} mt="sm">
@@ -194,9 +188,10 @@ function ReviewButton({ name, ids }: { name: string; ids: readonly string[] | un
   const calls = [...new Set(ids)]
   if (calls.length === 0 || isRefused) return null
   return (
-    <Button
+    <TextButton
+      icon={IconListCheck}
+      label={`Review ${counted(calls.length, 'call')}`}
       size="xs"
-      leftSection={<IconListCheck size={14} aria-hidden />}
       loading={start.isPending}
       onClick={() =>
         start.mutate(
@@ -204,9 +199,7 @@ function ReviewButton({ name, ids }: { name: string; ids: readonly string[] | un
           { onError: (error) => sayNotDone('The queue was not started', error) },
         )
       }
-    >
-      Review {counted(calls.length, 'call')}
-    </Button>
+    />
   )
 }
 

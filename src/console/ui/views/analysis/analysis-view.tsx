@@ -2,15 +2,14 @@ import { Group, Skeleton, Stack, Tabs } from '@mantine/core'
 import { IconAlertTriangle, IconPlayerPause, IconPower } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { AnalysisStatus, Rubric } from '../../../../analysis/schemas.ts'
-import { CodeBlock } from '../../components/code-block.tsx'
+import { CodeBlock, Mono } from '../../components/code.tsx'
 import { asCount, counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
-import { Mono } from '../../components/mono.tsx'
 import { Facts, Page } from '../../components/page.tsx'
-import { Problem } from '../../components/problem.tsx'
+import { Problem, Warning } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
-import { Warning } from '../../components/warning.tsx'
 import { useProject } from '../../session.ts'
 import { Agreement } from './agreement.tsx'
 import { rubricQuery, statusQuery } from './analysis-queries.ts'
@@ -78,30 +77,27 @@ function StatusPanel({ status, error }: StatusPanelProps) {
   if (status && status.model === null) return <NoModel />
   const rubric = rubrics.data?.rubric ?? null
   // Shown at once, so that nothing moves.
-  const isReady = status !== undefined && !rubrics.isPending
+  const shown = (fact: (known: AnalysisStatus) => ReactNode) =>
+    status === undefined || rubrics.isPending ? <Skeleton height={12} width={120} my={4} /> : fact(status)
   return (
     <Stack component="section" gap="sm" mb="md" px="md" py="sm" className="cb-box">
       <Facts
         isRow
         of={{
-          Model: isReady ? (
+          Model: shown(({ model, pause }) => (
             <>
-              <Mono>{status.model}</Mono> <State pause={status.pause} rubric={rubric} />
+              <Mono>{model}</Mono> <State pause={pause} rubric={rubric} />
             </>
-          ) : (
-            loading
-          ),
-          'Transcripts are sent to': isReady ? <Mono>{status.destination}</Mono> : loading,
-          'Tokens this month': isReady ? (
-            <Usage tokens={status.tokens} budget={rubric?.tokensPerMonth ?? null} />
-          ) : (
-            loading
-          ),
-          Waiting: isReady
-            ? status.waiting === 0
+          )),
+          'Transcripts are sent to': shown(({ destination }) => <Mono>{destination}</Mono>),
+          'Tokens this month': shown(({ tokens }) => (
+            <Usage tokens={tokens} budget={rubric?.tokensPerMonth ?? null} />
+          )),
+          Waiting: shown(({ waiting }) =>
+            waiting === 0
               ? 'No calls'
-              : `${counted(status.waiting, 'call')}${status.waiting === waitingMax ? ' or more' : ''}`
-            : loading,
+              : `${counted(waiting, 'call')}${waiting === waitingMax ? ' or more' : ''}`,
+          ),
         }}
       />
       {status?.pause && <Pause pause={status.pause} />}
@@ -109,21 +105,12 @@ function StatusPanel({ status, error }: StatusPanelProps) {
   )
 }
 
-const loading = <Skeleton height={12} width={120} my={4} />
-
 /** Why nothing is asked just now; nothing where it is. */
 function State({ pause, rubric }: Pick<AnalysisStatus, 'pause'> & { rubric: Rubric | null }) {
-  if (pause)
-    return (
-      <StatusBadge tone="warning" icon={<IconPlayerPause size={12} />}>
-        Paused
-      </StatusBadge>
-    )
+  if (pause) return <StatusBadge tone="warning" icon={IconPlayerPause} label="Paused" />
   if (rubric && rubric.share > 0) return null
   return (
-    <StatusBadge tone="neutral" icon={<IconPower size={12} />}>
-      {rubric ? 'Off: its share is 0%' : 'No rubric yet'}
-    </StatusBadge>
+    <StatusBadge tone="neutral" icon={IconPower} label={rubric ? 'Off: its share is 0%' : 'No rubric yet'} />
   )
 }
 
@@ -182,11 +169,9 @@ function NoModel() {
   return (
     <Stack component="section" gap="sm" mb="md" px="md" py="sm" className="cb-box">
       <p>
-        <StatusBadge tone="neutral" icon={<IconPower size={12} />}>
-          Off
-        </StatusBadge>{' '}
-        No model is set, so no transcript is sent anywhere. Whoever runs Callbook names one in its settings
-        and restarts it: your own server (llama.cpp, vLLM, Ollama and others), or Hugging Face with a token.
+        <StatusBadge tone="neutral" icon={IconPower} label="Off" /> No model is set, so no transcript is sent
+        anywhere. Whoever runs Callbook names one in its settings and restarts it: your own server (llama.cpp,
+        vLLM, Ollama and others), or Hugging Face with a token.
       </p>
       <CodeBlock
         label="Copy settings"

@@ -4,15 +4,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { AnalysisRun, AnalysisStatus, Rubric } from '../../../../analysis/schemas.ts'
-import { useAct } from '../../components/acts.ts'
+import { sayNotDone, useAct } from '../../components/acts.ts'
 import { useConfirm } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asCount, counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { sayNotDone } from '../../components/say-not-done.ts'
-import { StatusBadge } from '../../components/status-badge.tsx'
+import { Pulse, StatusBadge } from '../../components/status-badge.tsx'
 import { QueryTable } from '../../components/table.tsx'
 import { parseSearch } from '../../search-params.ts'
 import { useProject, useRefusal } from '../../session.ts'
@@ -21,7 +20,13 @@ import { type ChosenFilters, faultsOf, filterKey, readFilters } from '../calls/c
 import { useResolvedFilters } from '../calls/use-resolved-filters.ts'
 import { viewsQuery } from '../calls/view-queries.ts'
 import { planQuery, rubricQuery, runsQuery, statusQuery } from './analysis-queries.ts'
-import { personOf } from './analysis-words.ts'
+import { personOf } from './analysis-words.tsx'
+
+const runBadges = {
+  running: { tone: 'accent', icon: Pulse, label: 'Running' },
+  done: { tone: 'success', icon: IconCheck, label: 'Done' },
+  stopped: { tone: 'neutral', icon: IconPlayerStop, label: 'Stopped' },
+} as const satisfies Record<AnalysisRun['state'], object>
 
 /** Analyzes past calls, and shows how far such runs are. */
 export function PastCalls({ status }: { status: AnalysisStatus | undefined }) {
@@ -169,7 +174,6 @@ interface SavedViewsProps {
   onChoose: (filters: ChosenFilters) => void
 }
 
-/** Sets the filters of a saved view. */
 function SavedViews({ filters, onChoose }: SavedViewsProps) {
   const { data } = useQuery(viewsQuery(useProject().id, 'calls'))
   const views = (data ?? []).map(({ id, name, query }) => {
@@ -205,10 +209,10 @@ function Runs({ mayStop }: { mayStop: boolean }) {
       rows={runs.data?.data}
       rowKey={({ id }) => id}
       expectedRows={2}
-      columns={({ cell, actions }) => [
+      columns={({ actions, cell, figure }) => [
         cell('Progress', (run) => <Progress run={run} />),
-        cell('State', ({ state }) => <RunState state={state} />, { width: '104px' }),
-        cell('Version', ({ version }) => version, { width: '72px', align: 'right', from: 640 }),
+        cell('State', ({ state }) => <StatusBadge {...runBadges[state]} />, { width: '104px' }),
+        figure('Version', ({ version }) => version, '72px', 640),
         cell('Started', (run) => <Started {...run} />, { width: '208px', from: 640 }),
         ...(mayStop
           ? [
@@ -264,29 +268,4 @@ function describeRun({ calls, done, skipped, failed }: AnalysisRun): string {
     ...(skipped > 0 ? [`${asCount(skipped)} skipped`] : []),
     ...(failed > 0 ? [`${asCount(failed)} failed`] : []),
   ].join(', ')
-}
-
-function RunState({ state }: Pick<AnalysisRun, 'state'>) {
-  switch (state) {
-    case 'running':
-      return (
-        <StatusBadge tone="accent" icon={<span className="cb-pulse" />}>
-          Running
-        </StatusBadge>
-      )
-    case 'done':
-      return (
-        <StatusBadge tone="success" icon={<IconCheck size={12} stroke={2.5} />}>
-          Done
-        </StatusBadge>
-      )
-    case 'stopped':
-      return (
-        <StatusBadge tone="neutral" icon={<IconPlayerStop size={12} />}>
-          Stopped
-        </StatusBadge>
-      )
-    default:
-      return state satisfies never
-  }
 }

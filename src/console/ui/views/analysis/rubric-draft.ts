@@ -25,8 +25,8 @@ export interface FieldDraft {
   choices: string[]
 }
 
-/** A number field, which may be empty. */
-export type NumberDraft = number | ''
+/** What a number field says while it is typed in. */
+type NumberDraft = number | string
 
 /** A rubric as the form has it. */
 export interface RubricDraft {
@@ -86,7 +86,13 @@ export const emptyDraft = draftOf({
 /** The rubric that a form means. */
 export function rubricOf(draft: RubricDraft): RubricContent {
   const ids = idsOf(draft.criteria)
-  const { minUserTurns, minDuration, agentIds, sources, endedReasons, tokensPerMonth } = draft
+  const { agentIds, sources, endedReasons } = draft
+  const [minUserTurns, minDuration, share, tokensPerMonth] = [
+    draft.minUserTurns,
+    draft.minDuration,
+    draft.sharePercent,
+    draft.tokensPerMonth,
+  ].map((typed) => (String(typed).trim() === '' ? null : Number(typed)))
   const deciding = draft.criteria.flatMap(({ row }) =>
     draft.deciding.includes(row) ? [ids.get(row) ?? ''] : [],
   )
@@ -106,14 +112,14 @@ export function rubricOf(draft: RubricDraft): RubricContent {
     })),
     evaluation: draft.evaluation === 'some' ? deciding : draft.evaluation === 'all' ? 'all' : null,
     when: {
-      ...(minUserTurns !== '' && { minUserTurns }),
-      ...(minDuration !== '' && { minDuration }),
+      ...(minUserTurns != null && { minUserTurns }),
+      ...(minDuration != null && { minDuration }),
       ...(agentIds.length > 0 && { agentIds }),
       ...(sources.length > 0 && { sources }),
       ...(endedReasons.length > 0 && { endedReasons }),
     },
-    share: draft.sharePercent === '' ? 1 : draft.sharePercent / 100,
-    tokensPerMonth: tokensPerMonth === '' ? null : tokensPerMonth,
+    share: share == null ? 1 : share / 100,
+    tokensPerMonth: tokensPerMonth ?? null,
   }
 }
 

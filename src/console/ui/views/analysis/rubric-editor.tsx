@@ -1,5 +1,6 @@
 import {
   Checkbox,
+  Flex,
   Input,
   MultiSelect,
   NumberInput,
@@ -12,31 +13,35 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core'
+import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import type { RubricField } from '../../../../analysis/schemas.ts'
+import { type ReactNode, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import type { RubricContent, RubricField } from '../../../../analysis/schemas.ts'
 import { ApiProblem, read } from '../../api.ts'
-import { sentenceOf } from '../../components/field-sentence.ts'
+import { type FieldProps, inputsOf } from '../../components/api-form.tsx'
+import { Mono } from '../../components/code.tsx'
+import { sentenceOf } from '../../components/field-errors.ts'
+import { IconButton, TextButton } from '../../components/icon-button.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { Mono } from '../../components/mono.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from '../calls/call-queries.ts'
 import { valueLabel } from '../calls/filter-labels.ts'
-import { Rows } from './rows.tsx'
+import classes from './analysis-page.module.css'
 import {
   type CriterionDraft,
-  type FieldDraft,
+  draftOf,
   groundedWords,
   idOf,
   idsOf,
-  type NumberDraft,
   newCriterion,
   newField,
   type RubricDraft,
 } from './rubric-draft.ts'
 
+const pairs = { cols: { base: 1, xs: 2 }, spacing: 'md', verticalSpacing: 'sm' }
 const criteriaMax = 20
 const fieldsMax = 50
 const nameCharsMax = 200
@@ -52,27 +57,26 @@ interface EditorProps {
   onShift: () => void
 }
 
+/** A rubric to read. */
+export function RubricText({ rubric }: { rubric: RubricContent }) {
+  const nothing = () => undefined
+  return (
+    <fieldset disabled className={classes.text}>
+      <Stack gap="lg">
+        <RubricEditor draft={draftOf(rubric)} onChange={nothing} error={null} onShift={nothing} />
+      </Stack>
+    </fieldset>
+  )
+}
+
 /** All that a rubric asks and when, as forms. */
 export function RubricEditor(props: EditorProps) {
-  return (
-    <>
-      <Panel title="Criteria">
-        <Criteria {...props} />
-      </Panel>
-      <Panel title="Evaluation">
-        <Evaluation {...props} />
-      </Panel>
-      <Panel title="Fields">
-        <Fields {...props} />
-      </Panel>
-      <Panel title="Summary">
-        <Summary {...props} />
-      </Panel>
-      <Panel title="Which calls">
-        <Conditions {...props} />
-      </Panel>
-    </>
-  )
+  const parts = { Criteria, Evaluation, Fields, Summary, 'Which calls': Conditions }
+  return Object.entries(parts).map(([title, Part]) => (
+    <Panel key={title} title={title}>
+      <Part {...props} />
+    </Panel>
+  ))
 }
 
 function Criteria({ draft: { criteria }, onChange, error, onShift }: EditorProps) {
@@ -86,22 +90,23 @@ function Criteria({ draft: { criteria }, onChange, error, onShift }: EditorProps
       <Rows
         rows={criteria}
         what="criterion"
+        path="criteria"
         nameOf={({ name }) => name}
         max={criteriaMax}
+        error={error}
         onChange={(rows) => onChange({ criteria: rows })}
         onShift={onShift}
         create={newCriterion}
       >
-        {(row, at, change: (change: Partial<CriterionDraft>) => void) => (
+        {(row, field) => (
           <>
             <TextInput
               label="Name"
               placeholder="e.g. Confirmed the date"
               maxLength={nameCharsMax}
               autoComplete="off"
-              value={row.name}
-              onChange={(event) => change({ name: event.currentTarget.value })}
-              error={errorAt(error, `criteria.${at}.name`) ?? errorAt(error, `criteria.${at}.id`)}
+              {...field('name')}
+              error={field('name').error ?? field('name', 'id').error}
             />
             <Textarea
               label={row.kind === 'grounded' ? 'Question (optional)' : 'Question'}
@@ -113,17 +118,9 @@ function Criteria({ draft: { criteria }, onChange, error, onShift }: EditorProps
               maxLength={questionCharsMax}
               autosize
               minRows={2}
-              value={row.question}
-              onChange={(event) => change({ question: event.currentTarget.value })}
-              error={errorAt(error, `criteria.${at}.question`)}
+              {...field('question')}
             />
-            <Select
-              label="What is asked"
-              data={kinds}
-              allowDeselect={false}
-              value={row.kind}
-              onChange={(kind) => change({ kind: kind as CriterionDraft['kind'] })}
-            />
+            <Select label="What is asked" data={kinds} allowDeselect={false} {...field('kind')} />
             {row.kind === 'grounded' && <Unrecorded />}
             <p className="cb-note cb-wrap">
               {row.name.trim() === '' && row.savedId === null ? (
@@ -138,7 +135,6 @@ function Criteria({ draft: { criteria }, onChange, error, onShift }: EditorProps
           </>
         )}
       </Rows>
-      <ListError>{errorOfList(error, 'criteria')}</ListError>
     </Stack>
   )
 }
@@ -148,7 +144,6 @@ const kinds: { value: CriterionDraft['kind']; label: string }[] = [
   { value: 'grounded', label: 'Whether the agent’s facts are in what it found' },
 ]
 
-/** A note for projects that keep no questions. */
 function Unrecorded() {
   const { data } = useQuery(read(useProject().of.settings))
   if (data?.keepQuestionsDays !== null) return null
@@ -216,15 +211,17 @@ function Fields({ draft: { fields }, onChange, error, onShift }: EditorProps) {
       <Rows
         rows={fields}
         what="field"
+        path="fields"
         nameOf={({ key }) => key}
         max={fieldsMax}
+        error={error}
         onChange={(rows) => onChange({ fields: rows })}
         onShift={onShift}
         create={newField}
       >
-        {(row, at, change: (change: Partial<FieldDraft>) => void) => (
+        {(row, field) => (
           <>
-            <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md" verticalSpacing="sm">
+            <SimpleGrid {...pairs}>
               <TextInput
                 label="Key"
                 placeholder="e.g. booking_day"
@@ -233,27 +230,17 @@ function Fields({ draft: { fields }, onChange, error, onShift }: EditorProps) {
                 autoComplete="off"
                 spellCheck={false}
                 classNames={{ input: 'cb-mono' }}
-                value={row.key}
-                onChange={(event) => change({ key: keyOf(event.currentTarget.value) })}
-                error={errorAt(error, `fields.${at}.key`)}
+                {...field('key')}
+                onChange={(event) => field('key').onChange(keyOf(event.currentTarget.value))}
               />
-              <Select
-                label="Type"
-                data={fieldTypes}
-                allowDeselect={false}
-                value={row.type}
-                onChange={(value) => change({ type: value as RubricField['type'] })}
-                error={errorAt(error, `fields.${at}.type`)}
-              />
+              <Select label="Type" data={fieldTypes} allowDeselect={false} {...field('type')} />
             </SimpleGrid>
             <Textarea
               label="What it says"
               placeholder="e.g. The day that was booked, as the caller said it."
               maxLength={questionCharsMax}
               autosize
-              value={row.description}
-              onChange={(event) => change({ description: event.currentTarget.value })}
-              error={errorAt(error, `fields.${at}.description`)}
+              {...field('description')}
             />
             {row.type === 'enum' && (
               <TagsInput
@@ -261,15 +248,12 @@ function Fields({ draft: { fields }, onChange, error, onShift }: EditorProps) {
                 description="Press Enter after each."
                 splitChars={[]}
                 maxTags={50}
-                value={row.choices}
-                onChange={(choices) => change({ choices })}
-                error={errorAt(error, `fields.${at}.choices`)}
+                {...field('choices')}
               />
             )}
           </>
         )}
       </Rows>
-      <ListError>{errorOfList(error, 'fields')}</ListError>
     </Stack>
   )
 }
@@ -280,84 +264,56 @@ function keyOf(text: string): string {
   return /[\s_-]$/.test(text) && key !== '' ? `${key}_`.slice(0, 40) : key
 }
 
-function Summary({ draft: { hasSummary, instructions }, onChange, error }: EditorProps) {
+function Summary({ draft, onChange, error }: EditorProps) {
   return (
     <Stack>
       <Switch
         label="Write a summary"
         description="For calls whose platform sends none."
-        checked={hasSummary}
+        checked={draft.hasSummary}
         onChange={(event) => onChange({ hasSummary: event.currentTarget.checked })}
       />
-      {hasSummary && (
+      {draft.hasSummary && (
         <Textarea
           label="What it should say"
           placeholder="e.g. Two sentences: what the caller wanted, and how it ended."
           maxLength={instructionsCharsMax}
           autosize
           minRows={2}
-          value={instructions}
-          onChange={(event) => onChange({ instructions: event.currentTarget.value })}
-          error={errorAt(error, 'summary')}
+          {...inputsOf(draft, onChange, (path) => errorAt(error, path))('instructions', 'summary')}
         />
       )}
     </Stack>
   )
 }
 
-/** What a number field says while it is typed in. */
-function numberOf(value: string | number): NumberDraft {
-  return typeof value === 'number' ? value : value.trim() === '' ? '' : Number(value)
-}
-
 function Conditions({ draft, onChange, error }: EditorProps) {
+  const field = inputsOf(draft, onChange, (path) => errorAt(error, path))
   return (
     <Stack>
       <p className="cb-dimmed">
         Completed calls for which all of this holds are analyzed; others are skipped. What is empty does not
         matter.
       </p>
-      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md" verticalSpacing="sm">
+      <SimpleGrid {...pairs}>
         <NumberInput
           label="Turns of the caller, at least"
           placeholder="Any"
           min={0}
           allowDecimal={false}
-          value={draft.minUserTurns}
-          onChange={(value) => onChange({ minUserTurns: numberOf(value) })}
-          error={errorAt(error, 'when.minUserTurns')}
+          {...field('minUserTurns', 'when.minUserTurns')}
         />
         <NumberInput
           label="Duration in seconds, at least"
           placeholder="Any"
           min={0}
-          value={draft.minDuration}
-          onChange={(value) => onChange({ minDuration: numberOf(value) })}
-          error={errorAt(error, 'when.minDuration')}
+          {...field('minDuration', 'when.minDuration')}
         />
       </SimpleGrid>
-      <InUseSelect
-        name="agentId"
-        label="Agents"
-        values={draft.agentIds}
-        onChange={(agentIds) => onChange({ agentIds })}
-        error={errorAt(error, 'when.agentIds')}
-      />
-      <InUseSelect
-        name="source"
-        label="Platforms"
-        values={draft.sources}
-        onChange={(sources) => onChange({ sources })}
-        error={errorAt(error, 'when.sources')}
-      />
-      <InUseSelect
-        name="endedReason"
-        label="End reasons"
-        values={draft.endedReasons}
-        onChange={(endedReasons) => onChange({ endedReasons })}
-        error={errorAt(error, 'when.endedReasons')}
-      />
-      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md" verticalSpacing="sm">
+      <InUseSelect name="agentId" label="Agents" {...field('agentIds', 'when.agentIds')} />
+      <InUseSelect name="source" label="Platforms" {...field('sources', 'when.sources')} />
+      <InUseSelect name="endedReason" label="End reasons" {...field('endedReasons', 'when.endedReasons')} />
+      <SimpleGrid {...pairs}>
         <NumberInput
           label="Share of these calls"
           description="Chosen by their IDs, so always the same ones. 0% switches analysis off."
@@ -365,9 +321,7 @@ function Conditions({ draft, onChange, error }: EditorProps) {
           min={0}
           max={100}
           decimalScale={2}
-          value={draft.sharePercent}
-          onChange={(value) => onChange({ sharePercent: numberOf(value) })}
-          error={errorAt(error, 'share')}
+          {...field('sharePercent', 'share')}
         />
         <NumberInput
           label="Tokens a month, at most"
@@ -376,9 +330,7 @@ function Conditions({ draft, onChange, error }: EditorProps) {
           min={0}
           allowDecimal={false}
           thousandSeparator
-          value={draft.tokensPerMonth}
-          onChange={(value) => onChange({ tokensPerMonth: numberOf(value) })}
-          error={errorAt(error, 'tokensPerMonth')}
+          {...field('tokensPerMonth')}
         />
       </SimpleGrid>
     </Stack>
@@ -389,16 +341,13 @@ function ListError({ children }: { children: string | undefined }) {
   return children && <Input.Error role="alert">{children}</Input.Error>
 }
 
-interface InUseSelectProps {
+interface InUseSelectProps extends FieldProps<string[]> {
   name: 'agentId' | 'source' | 'endedReason'
   label: string
-  values: string[]
-  onChange: (values: string[]) => void
-  error: string | undefined
 }
 
 /** Chooses values that the project's calls have, or any that is typed. */
-function InUseSelect({ name, label, values, onChange, error }: InUseSelectProps) {
+function InUseSelect({ name, label, value: values, ...input }: InUseSelectProps) {
   const { id: project } = useProject()
   const { data: facets } = useQuery(facetsQuery(project))
   const [text, setText] = useState('')
@@ -421,14 +370,13 @@ function InUseSelect({ name, label, values, onChange, error }: InUseSelectProps)
       limit={50}
       maxValues={100}
       value={values}
-      onChange={onChange}
       data={[
         ...inUse,
         ...others.map((value) => ({ value, label: valueLabel(name, value) })),
         ...(isNew ? [{ value: typed, label: `Add ${typed}` }] : []),
       ]}
-      error={error}
       clearButtonProps={{ 'aria-label': `Clear ${label}` }}
+      {...input}
     />
   )
 }
@@ -457,5 +405,120 @@ export function isShownByFields(error: unknown): boolean {
     error instanceof ApiProblem &&
     error.fields.length > 0 &&
     error.fields.every(({ field }) => parts.includes(field.split('.')[0] ?? ''))
+  )
+}
+
+interface RowsProps<Row extends { row: string }> {
+  rows: readonly Row[]
+  /** One of them, such as `criterion`. */
+  what: string
+  /** What the rubric calls the list. */
+  path: string
+  nameOf: (row: Row) => string
+  max: number
+  error: unknown
+  onChange: (rows: Row[]) => void
+  /** Called when rows change their places. */
+  onShift: () => void
+  create: () => Row
+  children: (row: Row, field: ReturnType<typeof inputsOf<Row>>) => ReactNode
+}
+
+/** A list of small forms, which can be added to, reordered and removed from by mouse and by keyboard. */
+function Rows<Row extends { row: string }>(props: RowsProps<Row>) {
+  const { rows, what, path, nameOf, max, error, onChange, onShift, create, children } = props
+  const list = useRef<HTMLOListElement>(null)
+  const adding = useRef<HTMLButtonElement>(null)
+  const [said, setSaid] = useState('')
+  const labelOf = (row: Row, at: number) => nameOf(row).trim() || `${what} ${at + 1}`
+  const fieldsOf = (row: Row, at: number) =>
+    inputsOf(
+      row,
+      (change: Partial<Row>) => onChange(rows.with(at, { ...row, ...change })),
+      (name) => errorAt(error, `${path}.${at}.${name}`),
+    )
+  const add = () => {
+    flushSync(() => onChange([...rows, create()]))
+    list.current?.lastElementChild?.querySelector('input')?.focus()
+  }
+  const move = (row: Row, at: number, by: 1 | -1, button: HTMLButtonElement) => {
+    if (at + by < 0 || at + by >= rows.length) return
+    flushSync(() => {
+      onShift()
+      onChange(rows.toSpliced(at, 1).toSpliced(at + by, 0, row))
+      setSaid(`${labelOf(row, at)} is now ${at + by + 1} of ${rows.length}`)
+    })
+    // Moving an element takes the focus from it.
+    button.focus()
+  }
+  const remove = (at: number) => {
+    flushSync(() => {
+      onShift()
+      onChange(rows.toSpliced(at, 1))
+    })
+    const next = list.current?.children[Math.min(at, rows.length - 2)]
+    const button = next?.querySelector<HTMLElement>('[data-remove]') ?? adding.current
+    button?.focus()
+  }
+  return (
+    <>
+      {rows.length > 0 && (
+        <ol ref={list} className="cb-stack">
+          {rows.map((row, at) => (
+            <Flex
+              component="li"
+              key={row.row}
+              direction={{ base: 'column-reverse', xs: 'row' }}
+              gap="xs"
+              p="sm"
+              bg="var(--cb-surface)"
+              className="cb-box"
+            >
+              <Stack gap="sm" flex={1} miw={0}>
+                {children(row, fieldsOf(row, at))}
+              </Stack>
+              <Flex
+                direction={{ base: 'row', xs: 'column' }}
+                justify={{ base: 'flex-end', xs: 'flex-start' }}
+                gap={4}
+                className={classes.rowActions}
+              >
+                {([-1, 1] as const).map((by) => (
+                  <IconButton
+                    key={by}
+                    icon={by < 0 ? IconArrowUp : IconArrowDown}
+                    label={`Move ${labelOf(row, at)} ${by < 0 ? 'up' : 'down'}`}
+                    hint={by < 0 ? 'Move up' : 'Move down'}
+                    isOff={at + by < 0 || at + by >= rows.length}
+                    onClick={(event) => move(row, at, by, event.currentTarget)}
+                  />
+                ))}
+                <IconButton
+                  icon={IconTrash}
+                  label={`Remove ${labelOf(row, at)}`}
+                  hint="Remove"
+                  data-remove
+                  onClick={() => remove(at)}
+                />
+              </Flex>
+            </Flex>
+          ))}
+        </ol>
+      )}
+      <TextButton
+        icon={IconPlus}
+        label={`Add ${what}`}
+        ref={adding}
+        style={{ alignSelf: 'flex-start' }}
+        variant="default"
+        size="xs"
+        onClick={add}
+        disabled={rows.length >= max}
+      />
+      <ListError>{errorOfList(error, path)}</ListError>
+      <span role="status" className="cb-hidden">
+        {said}
+      </span>
+    </>
   )
 }

@@ -1,25 +1,25 @@
-import { Button, Group, Menu, Stack, UnstyledButton } from '@mantine/core'
+import { Button, Group, Menu, SimpleGrid, Stack, UnstyledButton } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconChevronDown, IconChevronLeft, IconListCheck, IconTestPipe } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useBlocker, useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import type { Rubric } from '../../../../analysis/schemas.ts'
 import { pathOf, unwrap } from '../../api.ts'
 import { useFaultFocus } from '../../components/api-form.tsx'
 import { useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { Loaded } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useProject, useRefusal } from '../../session.ts'
 import classes from './analysis-page.module.css'
 import { rubricQuery, statusQuery } from './analysis-queries.ts'
-import { personOf } from './analysis-words.ts'
+import { personOf } from './analysis-words.tsx'
 import { draftOf, emptyDraft, type RubricDraft, rubricOf } from './rubric-draft.ts'
-import { isShownByFields, RubricEditor } from './rubric-editor.tsx'
-import { RubricText } from './rubric-text.tsx'
-import { starters } from './starters.ts'
+import { isShownByFields, RubricEditor, RubricText } from './rubric-editor.tsx'
+import { rubricOfStarter, starters } from './starters.ts'
 import { Trial } from './trial.tsx'
 
 interface RubricTabProps {
@@ -119,13 +119,10 @@ function Versions({
   const by = versions[0]?.createdBy
   return (
     <Group justify="space-between" gap="xs" mih={28}>
-      <p>
-        <strong>Version {version}</strong>{' '}
-        <span className="cb-dimmed">
-          in force since <Instant at={createdAt} as="moment" />
-          {by && `, by ${personOf(by)}`}
-        </span>
-      </p>
+      <VersionWords version={version}>
+        in force since <Instant at={createdAt} as="moment" />
+        {by && `, by ${personOf(by)}`}
+      </VersionWords>
       {versions.length > 1 && (
         <Menu position="bottom-end">
           <Menu.Target>
@@ -149,6 +146,14 @@ function Versions({
   )
 }
 
+function VersionWords({ version, children }: { version: number; children: ReactNode }) {
+  return (
+    <p>
+      <strong>Version {version}</strong> <span className="cb-dimmed">{children}</span>
+    </p>
+  )
+}
+
 interface OldVersionProps {
   rubric: Rubric | null
   version: number
@@ -161,32 +166,20 @@ function OldVersion({ rubric, version, onStart }: OldVersionProps) {
   return (
     <>
       <Group justify="space-between" gap="xs" mih={28}>
-        <p>
-          <strong>Version {version}</strong>{' '}
-          <span className="cb-dimmed">
-            {rubric ? (
-              <>
-                of <Instant at={rubric.createdAt} as="moment" />, no longer in force
-              </>
-            ) : (
-              'does not exist'
-            )}
-          </span>
-        </p>
+        <VersionWords version={version}>
+          {rubric && 'of '}
+          {rubric && <Instant at={rubric.createdAt} as="moment" />}
+          {rubric ? ', no longer in force' : 'does not exist'}
+        </VersionWords>
         <span className="cb-row">
-          <Button
+          <TextButton
+            icon={IconChevronLeft}
+            label="Version in force"
             variant="default"
             size="xs"
-            leftSection={<IconChevronLeft size={14} />}
             onClick={() => show(undefined)}
-          >
-            Version in force
-          </Button>
-          {onStart && (
-            <Button size="xs" onClick={onStart}>
-              Start a new version from it
-            </Button>
-          )}
+          />
+          {onStart && <TextButton label="Start a new version from it" size="xs" onClick={onStart} />}
         </span>
       </Group>
       {rubric && <RubricText rubric={rubric} />}
@@ -267,14 +260,13 @@ function Editor({ rubric, draft, isChanged, hasModel, onDraft }: EditorProps) {
             >
               Discard
             </Button>
-            <Button
+            <TextButton
+              icon={IconTestPipe}
+              label="Try on a call"
               variant="default"
-              leftSection={<IconTestPipe size={16} />}
               disabled={!hasModel}
               onClick={tryOut}
-            >
-              Try on a call
-            </Button>
+            />
             <Button type="submit" disabled={!isChanged} loading={save.isPending}>
               Save version {next}
             </Button>
@@ -293,25 +285,34 @@ function Starters({ onStart }: { onStart: (draft: RubricDraft) => void }) {
         the call that its answer rests on. Start from an example and change what you like: nothing is sent
         before you save.
       </Empty>
-      <ul className={classes.starters}>
-        {starters.map(({ name, about, rubric }) => (
-          <li key={name}>
-            <UnstyledButton w="100%" className="cb-box" onClick={() => onStart(draftOf(rubric, false))}>
-              <strong>{name}</strong>
-              <span className="cb-dimmed">{about}</span>
+      <SimpleGrid
+        component="ul"
+        cols={{ base: 1, xs: 3 }}
+        spacing="sm"
+        maw={960}
+        mx="auto"
+        className={classes.starters}
+      >
+        {starters.map((starter) => (
+          <li key={starter.name}>
+            <UnstyledButton
+              w="100%"
+              className="cb-box"
+              onClick={() => onStart(draftOf(rubricOfStarter(starter), false))}
+            >
+              <strong>{starter.name}</strong>
+              <span className="cb-dimmed">{starter.about}</span>
               <ul>
-                {rubric.criteria.map(({ id, name }) => (
-                  <li key={id}>{name}</li>
+                {Object.keys(starter.criteria).map((name) => (
+                  <li key={name}>{name}</li>
                 ))}
               </ul>
             </UnstyledButton>
           </li>
         ))}
-      </ul>
+      </SimpleGrid>
       <Group justify="center" mt="md">
-        <Button variant="default" onClick={() => onStart(emptyDraft)}>
-          Start from scratch
-        </Button>
+        <TextButton label="Start from scratch" variant="default" onClick={() => onStart(emptyDraft)} />
       </Group>
     </section>
   )

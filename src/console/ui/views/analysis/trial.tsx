@@ -1,11 +1,22 @@
-import { Button, Group, Loader, Skeleton, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
+import {
+  Box,
+  Group,
+  Loader,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Text,
+  TextInput,
+  UnstyledButton,
+} from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { evaluationOf } from '../../../../analysis/evaluation.ts'
 import type { Analysis, Rubric, RubricContent } from '../../../../analysis/schemas.ts'
 import { ApiProblem, read, unwrap } from '../../api.ts'
+import { Mono } from '../../components/code.tsx'
 import { asCount, counted } from '../../components/figures.ts'
-import { Mono } from '../../components/mono.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useDates } from '../../components/use-dates.ts'
@@ -14,8 +25,7 @@ import { Duration } from '../calls/call-line.tsx'
 import { Evaluation } from '../calls/evaluation.tsx'
 import classes from './analysis-page.module.css'
 import { statusQuery } from './analysis-queries.ts'
-import { stateWords, valueWords } from './analysis-words.ts'
-import { Verdict } from './verdict.tsx'
+import { stateWords, Verdict, valueWords } from './analysis-words.tsx'
 
 const callsOffered = 6
 
@@ -73,9 +83,7 @@ export function Trial({ rubric, inForce, isChanged }: TrialProps) {
           error={badCall}
           data-autofocus
         />
-        <Button type="submit" mt={24} disabled={id.trim() === ''} loading={isPending}>
-          Try
-        </Button>
+        <TextButton label="Try" type="submit" mt={24} disabled={id.trim() === ''} loading={isPending} />
       </Group>
       {data === undefined && !isPending && !error && (
         <NewestCalls
@@ -121,19 +129,25 @@ function NewestCalls({ onPick }: { onPick: (id: string) => void }) {
       <Text component="h3" size="xs" c="dimmed" fw={500} mb={4}>
         Or one of the newest
       </Text>
-      <ul className={classes.newest}>
+      <Stack component="ul" gap={0}>
         {data.data.map(({ id, createdAt, duration, summary }) => (
           <li key={id}>
-            <UnstyledButton onClick={() => onPick(id)}>
-              <span className="cb-figure">{dates.moment(createdAt)}</span>
-              <Duration seconds={duration} />
-              <span className="cb-truncate" dir="auto">
-                {summary ?? <span className="cb-dimmed">No summary</span>}
-              </span>
+            <UnstyledButton w="100%" className={classes.newest} onClick={() => onPick(id)}>
+              <Group gap="sm" wrap="nowrap" h="var(--cb-row)" px="xs">
+                <Text span w={{ base: 96, xs: 120 }} style={{ flex: 'none' }} className="cb-figure">
+                  {dates.moment(createdAt)}
+                </Text>
+                <Box component="span" w={44} style={{ flex: 'none' }}>
+                  <Duration seconds={duration} />
+                </Box>
+                <span className="cb-truncate" dir="auto">
+                  {summary ?? <span className="cb-dimmed">No summary</span>}
+                </span>
+              </Group>
             </UnstyledButton>
           </li>
         ))}
-      </ul>
+      </Stack>
     </div>
   )
 }
@@ -154,6 +168,7 @@ function Comparison({ old, now, version }: ComparisonProps) {
     ...(old ? [{ label: `Version ${version}`, ...old }] : []),
     { label: old ? 'Your changes' : version === undefined ? 'Your rubric' : `Version ${version}`, ...now },
   ]
+  const columns = { cols: { base: 1, xs: sides.length }, spacing: 'md', verticalSpacing: 'xs' }
   const both = sides.toReversed()
   const criteria = unique(both.flatMap(({ rubric }) => rubric.criteria))
   const keys = [...new Set(both.flatMap(({ rubric }) => rubric.fields.map(({ key }) => key)))]
@@ -167,7 +182,7 @@ function Comparison({ old, now, version }: ComparisonProps) {
   ]
   return (
     <section aria-label="Answers">
-      <div className={classes.compared} data-head>
+      <SimpleGrid {...columns} px="sm" pb="xs">
         {sides.map(({ label, analysis }) => (
           <p key={label}>
             <strong>{label}</strong> <Used analysis={analysis} />
@@ -179,7 +194,7 @@ function Comparison({ old, now, version }: ComparisonProps) {
             )}
           </p>
         ))}
-      </div>
+      </SimpleGrid>
       {rows.map(({ key, title, of }) => {
         const cells = sides.map((side) => ({ label: side.label, ...of(side) }))
         const differs = key !== 'summary' && new Set(cells.map(({ same }) => same)).size > 1
@@ -187,16 +202,20 @@ function Comparison({ old, now, version }: ComparisonProps) {
           <section key={key} className={classes.comparison} data-differs={differs || undefined}>
             <Group component="h3" gap="xs" mb={4} fz="sm" fw={600} lh="20px">
               <bdi>{title}</bdi>
-              {differs && <StatusBadge tone="accent">Differs</StatusBadge>}
+              {differs && <StatusBadge tone="accent" label="Differs" />}
             </Group>
-            <div className={classes.compared}>
+            <SimpleGrid {...columns}>
               {cells.map(({ label, shown }) => (
                 <div key={label}>
-                  {sides.length > 1 && <span className={`cb-note ${classes.side}`}>{label}</span>}
+                  {sides.length > 1 && (
+                    <Text size="xs" c="dimmed" hiddenFrom="xs">
+                      {label}
+                    </Text>
+                  )}
                   {shown}
                 </div>
               ))}
-            </div>
+            </SimpleGrid>
           </section>
         )
       })}

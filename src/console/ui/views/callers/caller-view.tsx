@@ -11,6 +11,7 @@ import { pathOf, read, readPages } from '../../api.ts'
 import { useConfirm } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { counted } from '../../components/figures.ts'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -23,7 +24,6 @@ import { useProject, useRefusal } from '../../session.ts'
 import { CallSummary, Duration, Numbers, RunningDuration } from '../calls/call-line.tsx'
 import { Evaluation, LiveBadge } from '../calls/evaluation.tsx'
 import { CallerHolds } from '../calls/holds.tsx'
-import classes from './caller.module.css'
 
 const route = getRouteApi('/p/$project/callers/$caller')
 const ReceiptProgress = lazy(async () => ({
@@ -57,7 +57,7 @@ export function CallerView() {
         tabTitle="Person"
         description={data ? <Summary caller={data} /> : ' '}
       />
-      <div className={classes.page}>
+      <Box className="cb-beside" __vars={{ '--cb-second': '360px' }}>
         <Box component="section" aria-label="Calls" miw={0}>
           <Calls of={id} isErased={erasure !== null} />
         </Box>
@@ -68,7 +68,7 @@ export function CallerView() {
             <Skeleton height={240} />
           )}
         </Stack>
-      </div>
+      </Box>
     </>
   )
 }
@@ -102,21 +102,15 @@ function Calls({ of: caller, isErased }: { of: string; isErased: boolean }) {
       rows={calls.data?.pages.flatMap(({ data }) => data)}
       rowKey={({ id }) => id}
       expectedRows={8}
-      columns={({ cell }) => [
+      columns={({ cell, figure }) => [
         cell('When', (row) => <When row={row} />, { width: '136px' }),
-        cell('Caller and called', ({ numbers }) => <Numbers of={numbers} />, {
-          width: '240px',
-          from: 800,
-        }),
-        cell(
+        cell('Caller and called', ({ numbers }) => <Numbers of={numbers} />, { width: '240px', from: 800 }),
+        figure(
           'Duration',
-          (row) =>
-            row.status === 'live' ? (
-              <RunningDuration since={row.createdAt} />
-            ) : (
-              <Duration seconds={row.duration} />
-            ),
-          { width: '76px', align: 'right', from: 480 },
+          ({ status, createdAt, duration }) =>
+            status === 'live' ? <RunningDuration since={createdAt} /> : <Duration seconds={duration} />,
+          '76px',
+          480,
         ),
         cell(
           'Evaluation',
@@ -242,9 +236,7 @@ function Erasure({ caller, erasure, onErase }: PersonsDataProps) {
           </p>
         )}
         {!erasure && left > 0 && (
-          <Button color="red" style={{ alignSelf: 'flex-start' }} onClick={() => void erase()}>
-            Erase {counted(left, 'call')}
-          </Button>
+          <TextButton label={`Erase ${counted(left, 'call')}`} color="red" onClick={() => void erase()} />
         )}
       </div>
     </Panel>

@@ -1,5 +1,5 @@
 import { useLocation, useParams, useSearch } from '@tanstack/react-router'
-import { copyAndSay } from '../../components/copy-button.tsx'
+import { copyAndSay } from '../../components/code.tsx'
 import { asDuration } from '../../components/figures.ts'
 import { stringifySearch } from '../../search-params.ts'
 import { readOpenTab } from './chosen-filters.ts'

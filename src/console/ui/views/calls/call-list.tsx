@@ -12,7 +12,7 @@ import {
   useRef,
 } from 'react'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
-import { closestTarget, isPlain } from '../../components/clicks.ts'
+import { closestTarget, isPlain } from '../../components/events.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useIsPrinting } from '../../components/use-is-printing.ts'

@@ -5,7 +5,7 @@ import { Fragment, lazy, type ReactNode, Suspense, useState } from 'react'
 import type { CallDetails } from '../../../../calls/schemas.ts'
 import type { QuestionOfCall } from '../../../../knowledge/questions/questions-of-call.ts'
 import { read } from '../../api.ts'
-import { CopyButton } from '../../components/copy-button.tsx'
+import { CopyButton, Mono } from '../../components/code.tsx'
 import {
   asBytes,
   asDecimal,
@@ -17,7 +17,6 @@ import {
 import { Instant } from '../../components/instant.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { Mono } from '../../components/mono.tsx'
 import { Facts } from '../../components/page.tsx'
 import { asPhrase } from '../../components/phrase.ts'
 import { to } from '../../components/to.ts'

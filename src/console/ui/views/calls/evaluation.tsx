@@ -1,6 +1,6 @@
 import { IconCheck, IconVolumeOff, IconX } from '@tabler/icons-react'
-import { StatusBadge } from '../../components/status-badge.tsx'
-import { useNow } from '../../components/use-now.ts'
+import { useNow } from '../../components/instant.tsx'
+import { Pulse, StatusBadge } from '../../components/status-badge.tsx'
 import classes from './call-list.module.css'
 import { valueLabel } from './filter-labels.ts'
 
@@ -15,29 +15,17 @@ export function Evaluation({ value }: { value: string | null }) {
     )
   }
   if (value === 'success') {
-    return (
-      <StatusBadge tone="success" icon={<IconCheck size={12} stroke={2.5} />}>
-        {valueLabel('evaluation', value)}
-      </StatusBadge>
-    )
+    return <StatusBadge tone="success" icon={IconCheck} label={valueLabel('evaluation', value)} />
   }
   if (value === 'fail') {
-    return (
-      <StatusBadge tone="danger" icon={<IconX size={12} stroke={2.5} />}>
-        {valueLabel('evaluation', value)}
-      </StatusBadge>
-    )
+    return <StatusBadge tone="danger" icon={IconX} label={valueLabel('evaluation', value)} />
   }
-  return <StatusBadge tone="neutral">{valueLabel('evaluation', value)}</StatusBadge>
+  return <StatusBadge tone="neutral" label={valueLabel('evaluation', value)} />
 }
 
 /** The mark of a call in progress. */
 export function LiveBadge() {
-  return (
-    <StatusBadge tone="accent" icon={<span className="cb-pulse" />}>
-      Live
-    </StatusBadge>
-  )
+  return <StatusBadge tone="accent" icon={Pulse} label="Live" />
 }
 
 /** Whether the caller was engaged: a full dot or a ring, and a word for screen readers. */
@@ -62,8 +50,10 @@ export function useIsSilent(heardAt: string | null): boolean {
 export function LiveOrSilent({ heardAt }: { heardAt: string | null }) {
   if (!useIsSilent(heardAt)) return <LiveBadge />
   return (
-    <StatusBadge tone="neutral" icon={<IconVolumeOff size={12} stroke={2} />}>
-      <span title="Nothing was heard of this call for 30 minutes.">Silent</span>
-    </StatusBadge>
+    <StatusBadge
+      tone="neutral"
+      icon={IconVolumeOff}
+      label={<span title="Nothing was heard of this call for 30 minutes.">Silent</span>}
+    />
   )
 }

@@ -8,7 +8,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import { isTyping } from '../../components/typing.ts'
+import { isTyping } from '../../components/events.ts'
 import type { Selection } from './selection.ts'
 
 export interface CallListHandle {

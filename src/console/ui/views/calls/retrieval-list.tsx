@@ -7,9 +7,7 @@ import { PageLink } from '../../components/links.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
-import { KeepButton } from '../questions/keep-button.tsx'
-import { PassageList } from '../questions/passage-list.tsx'
-import { useMark } from '../questions/question-queries.ts'
+import { KeepButton, PassageList, useMark } from '../questions/questions.tsx'
 import classes from './call.module.css'
 
 interface Question extends QuestionOfCall {
@@ -49,11 +47,7 @@ function QuestionItem({ call, question }: { call: string; question: Question }) 
         {query}
       </Text>
       <Group component="p" gap="4px 12px" fz={12} className="cb-dimmed">
-        {isGap ? (
-          <StatusBadge tone="warning">Gap</StatusBadge>
-        ) : (
-          <StatusBadge tone="neutral">Answered</StatusBadge>
-        )}
+        {isGap ? <StatusBadge tone="warning" label="Gap" /> : <StatusBadge tone="neutral" label="Answered" />}
         {coverage !== null && <span>{asPercent(coverage)} covered</span>}
         <Instant at={at} as="moment" />
       </Group>

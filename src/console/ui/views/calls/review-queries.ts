@@ -2,7 +2,7 @@ import { type QueryKey, skipToken, useMutation, useQuery, useQueryClient } from 
 import type { ReviewChange } from '../../../../calls/review/schemas.ts'
 import type { Review } from '../../../../calls/schemas.ts'
 import { ApiProblem, pathOf, read, unwrap } from '../../api.ts'
-import { sayNotDone } from '../../components/say-not-done.ts'
+import { sayNotDone } from '../../components/acts.ts'
 import { usePerson, useProject } from '../../session.ts'
 
 /** Changes a review: shown at once, and undone if it cannot be stored. */

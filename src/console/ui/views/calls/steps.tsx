@@ -9,7 +9,7 @@ import {
 } from '@tabler/icons-react'
 import { useMemo, useState } from 'react'
 import type { TimelineEntry } from '../../../../calls/schemas.ts'
-import { CopyButton } from '../../components/copy-button.tsx'
+import { CopyButton } from '../../components/code.tsx'
 import { asCount, asMilliseconds, asMoment } from '../../components/figures.ts'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { PageLink } from '../../components/links.tsx'

@@ -13,9 +13,9 @@ import {
   useRef,
   useState,
 } from 'react'
-import { closestTarget, isPlain } from '../../components/clicks.ts'
 import { useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { closestTarget, isPlain } from '../../components/events.ts'
 import { asCount, asMoment, counted } from '../../components/figures.ts'
 import { IconButton } from '../../components/icon-button.tsx'
 import { useIsPrinting } from '../../components/use-is-printing.ts'

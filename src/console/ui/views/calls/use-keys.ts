@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent } from 'react'
-import { isTyping } from '../../components/typing.ts'
+import { isTyping } from '../../components/events.ts'
 
 /** Keys that repeat while they are held. The others act once, since another call may be shown by then. */
 const heldKeys = [',', '.', 't', 'z', 'c']

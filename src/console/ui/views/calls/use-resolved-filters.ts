@@ -1,5 +1,5 @@
+import { useNow } from '../../components/instant.tsx'
 import { useDates } from '../../components/use-dates.ts'
-import { useNow } from '../../components/use-now.ts'
 import { type ChosenFilters, type ResolvedFilters, resolveFilters } from './chosen-filters.ts'
 
 /** The filters as the API takes them today. */

@@ -1,4 +1,4 @@
-import { Blockquote, Button, Group, Select, Stack, Text, Textarea } from '@mantine/core'
+import { Blockquote, Group, Select, Stack, Text, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { toolUses } from '../../../../calls/reading/steps.ts'
@@ -6,8 +6,9 @@ import type { Call, CallDetails } from '../../../../calls/schemas.ts'
 import { cut } from '../../../../cases/cut.ts'
 import { read } from '../../api.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
-import { CodeBlock } from '../../components/code-block.tsx'
+import { CodeBlock } from '../../components/code.tsx'
 import { counted } from '../../components/figures.ts'
+import { TextButton } from '../../components/icon-button.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Labelled } from '../../components/page.tsx'
 import { to } from '../../components/to.ts'
@@ -104,7 +105,6 @@ function Said({ children }: { children: string | null | undefined }) {
   )
 }
 
-/** What a person does next. */
 function Made({ id, project, onClose }: { id: string; project: string; onClose: () => void }) {
   const command = `bun callbook case export --project ${project} --format jsonl --id ${id}`
   return (
@@ -115,9 +115,7 @@ function Made({ id, project, onClose }: { id: string; project: string; onClose: 
         <PageLink {...to.tests} onClick={onClose}>
           All tests
         </PageLink>
-        <Button data-autofocus onClick={onClose}>
-          Done
-        </Button>
+        <TextButton label="Done" data-autofocus onClick={onClose} />
       </Group>
     </Stack>
   )

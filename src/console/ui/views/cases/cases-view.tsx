@@ -1,10 +1,11 @@
-import { Button, Menu, Text } from '@mantine/core'
+import { Menu, Text } from '@mantine/core'
 import { IconDownload, IconTestPipe, IconTrash } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { CaseRow } from '../../../case-routes.ts'
 import { read, readPages } from '../../api.ts'
 import { useConfirm } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { Page } from '../../components/page.tsx'
 import { PagedTable } from '../../components/table.tsx'
@@ -82,9 +83,7 @@ function ExportMenu() {
   return (
     <Menu position="bottom-end" width={340}>
       <Menu.Target>
-        <Button variant="default" leftSection={<IconDownload size={16} />}>
-          Export
-        </Button>
+        <TextButton icon={IconDownload} label="Export" variant="default" />
       </Menu.Target>
       <Menu.Dropdown>
         {formats.map(({ name, file, about }) => (

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ApiProblem } from '../../api.ts'
+import { useNow } from '../../components/instant.tsx'
 import { useDates } from '../../components/use-dates.ts'
-import { useNow } from '../../components/use-now.ts'
 import { useProject } from '../../session.ts'
 import { rubricQuery } from '../analysis/analysis-queries.ts'
 import { type ChosenFilters, faultsOf } from '../calls/chosen-filters.ts'

@@ -4,10 +4,10 @@ import { Link } from '@tanstack/react-router'
 import type { ComparedMetric, Comparison } from '../../../../calls/figures/comparing/schemas.ts'
 import { criterionPrefix, prefixOf } from '../../../../calls/filters.ts'
 import { asCount, asDecimal, counted } from '../../components/figures.ts'
+import { useNow } from '../../components/instant.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useDates } from '../../components/use-dates.ts'
-import { useNow } from '../../components/use-now.ts'
 import { parseSearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import { rubricQuery } from '../analysis/analysis-queries.ts'
@@ -223,7 +223,7 @@ function Verdict({ metric: { verdict, reason, moreCalls } }: Pick<RowProps, 'met
   if (verdict !== 'not_sure')
     return (
       <span>
-        <StatusBadge tone={verdicts[verdict].tone}>{verdicts[verdict].word}</StatusBadge>
+        <StatusBadge tone={verdicts[verdict].tone} label={verdicts[verdict].word} />
       </span>
     )
   const why =

@@ -32,7 +32,6 @@ export function NewPassword({ label = 'Password', value, onChange, error }: NewP
       description={rule}
       error={error}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
-      visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
     />
   )
 }

@@ -6,8 +6,8 @@ import { ApiProblem, api, unwrap } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
 import { ownPath } from '../../own-path.ts'
 import { useProvider } from '../../session.ts'
-import { EntryFrame } from './entry-frame.tsx'
-import { linkKey, useEntry } from './opened-link.tsx'
+import { inTab } from '../../storage.ts'
+import { EntryFrame, linkKey, useEntry } from './entry-frame.tsx'
 
 /** Sends the browser to the provider, and signs in with the answer when the provider has sent it back. */
 export function ProviderView() {
@@ -68,30 +68,13 @@ interface Detour {
 
 /** Kept in the tab, so that neither is told to the provider. */
 const detour = {
-  save(about: { from: string | null; invitation: string }): void {
-    try {
-      sessionStorage.setItem(key, JSON.stringify(about))
-    } catch {
-      // The browser blocks storage: whoever signs in begins at their projects.
-    }
-  },
+  save: (about: { from: string | null; invitation: string }) => inTab.save(key, JSON.stringify(about)),
   read(): Detour {
-    try {
-      const { from, invitation } = JSON.parse(sessionStorage.getItem(key) ?? '{}')
-      return {
-        from: ownPath(from) ?? undefined,
-        invitation: invitation ? { invitation: String(invitation) } : {},
-      }
-    } catch {
-      // As above.
-      return { from: undefined, invitation: {} }
+    const { from, invitation } = Object(inTab.readJson(key))
+    return {
+      from: ownPath(from) ?? undefined,
+      invitation: invitation ? { invitation: String(invitation) } : {},
     }
   },
-  forget(): void {
-    try {
-      sessionStorage.removeItem(key)
-    } catch {
-      // As above.
-    }
-  },
+  forget: () => inTab.drop(key),
 }

@@ -100,7 +100,6 @@ function PasswordForm({ label, known, onSignedIn, onCodeNeeded }: PasswordFormPr
         autoComplete="current-password"
         required
         withAsterisk={false}
-        visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
         {...form.field('password')}
       />
     </ApiForm>

@@ -1,7 +1,6 @@
 import { useSearch } from '@tanstack/react-router'
 import { useProvider } from '../../session.ts'
-import { EntryFrame } from './entry-frame.tsx'
-import { useEntry } from './opened-link.tsx'
+import { EntryFrame, useEntry } from './entry-frame.tsx'
 import { SignInForm, useNeedsCode } from './sign-in-form.tsx'
 
 const forPasswords =

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { read } from '../../api.ts'
-import { CodeBlock } from '../../components/code-block.tsx'
+import { CodeBlock } from '../../components/code.tsx'
 import { useShow } from '../../components/dialogs.tsx'
 import { useProject } from '../../session.ts'
 import { newKeyDialog } from '../settings/keys.ts'

@@ -1,4 +1,4 @@
-import { Box, Button, Group, Stack, Title } from '@mantine/core'
+import { Box, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type LinkProps, useNavigate } from '@tanstack/react-router'
@@ -77,7 +77,9 @@ function Steps({ call, item, agent }: Record<'call' | 'item' | 'agent', Made>) {
           }
         >
           Voice platforms send calls with an ingest key. To try it, send a call yourself:
-          <FirstCall keyText={key.text} />
+          <Box maw={640} my="xs">
+            <FirstCall keyText={key.text} />
+          </Box>
           {isOwner && (
             <PageLink {...to.integrations} size="sm">
               Or connect a platform
@@ -146,14 +148,15 @@ interface StepProps {
 /** What is done leads to what it has made. */
 function Step({ made, title, action, children }: StepProps) {
   const Mark = made ? IconCircleCheckFilled : IconCircle
+  const color = made ? 'var(--cb-success-text)' : 'var(--mantine-color-dimmed)'
   return (
-    <li className={classes.step} data-done={made !== null || undefined}>
-      <Mark size={18} stroke={1.6} aria-hidden />
+    <li className={classes.step}>
+      <Mark size={18} stroke={1.6} color={color} aria-hidden />
       <div>
-        <h3>
+        <Text component="h3" lh="20px" {...(made ? { c: 'dimmed' } : { fw: 600 })}>
           {made ? <PageLink {...made}>{title}</PageLink> : title}
           <span className="cb-hidden">{made ? ': done' : ': to do'}</span>
-        </h3>
+        </Text>
         {!made && <div className="cb-dimmed">{children}</div>}
       </div>
       {!made && action}
@@ -161,7 +164,6 @@ function Step({ made, title, action, children }: StepProps) {
   )
 }
 
-/** Polls until there is something. */
 function untilAny<Data>(isThere: (data: Data) => boolean) {
   return ({ state }: { state: { data?: Data | undefined } }) =>
     state.data !== undefined && isThere(state.data) ? false : everyMs

@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import { usePerson, useProject } from '../../session.ts'
+import { inBrowser } from '../../storage.ts'
 
 const prefix = 'callbook-draft '
 
@@ -28,41 +29,19 @@ function draftsOf(person: string, project: string) {
   const keyOf = (item: string) => `${prefix}${person} ${project} ${item}`
   return {
     read(item: string): Draft | null {
-      try {
-        const stored: unknown = JSON.parse(localStorage.getItem(keyOf(item)) ?? 'null')
-        return isDraft(stored) ? stored : null
-      } catch {
-        // The browser blocks storage.
-        return null
-      }
+      const stored = inBrowser.readJson(keyOf(item))
+      return isDraft(stored) ? stored : null
     },
     /** @param json a `Draft` */
-    save(item: string, json: string): void {
-      try {
-        localStorage.setItem(keyOf(item), json)
-      } catch {
-        // As above, or the storage is full: the form still has the text.
-      }
-    },
-    drop(item: string): void {
-      try {
-        localStorage.removeItem(keyOf(item))
-      } catch {
-        // As above.
-      }
-    },
+    save: (item: string, json: string) => inBrowser.save(keyOf(item), json),
+    drop: (item: string) => inBrowser.drop(keyOf(item)),
   }
 }
 
 /** @param except the person whose drafts stay */
 export function dropDrafts({ except }: { except?: string } = {}): void {
-  try {
-    const isTheirs = (key: string) => except !== undefined && key.startsWith(`${prefix}${except} `)
-    for (const key of Object.keys(localStorage))
-      if (key.startsWith(prefix) && !isTheirs(key)) localStorage.removeItem(key)
-  } catch {
-    // As above.
-  }
+  const isTheirs = (key: string) => except !== undefined && key.startsWith(`${prefix}${except} `)
+  for (const key of inBrowser.keys()) if (key.startsWith(prefix) && !isTheirs(key)) inBrowser.drop(key)
 }
 
 function isDraft(value: unknown): value is Draft {

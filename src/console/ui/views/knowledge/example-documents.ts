@@ -1,4 +1,4 @@
-import type { Document } from './documents.ts'
+import type { Document } from './queries.ts'
 
 /** Three documents of a made-up shop, to try retrieval with. */
 export const exampleDocuments: readonly Document[] = [

@@ -1,5 +1,4 @@
 import { Button, Grid, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
-import { Dropzone } from '@mantine/dropzone'
 import { notifications } from '@mantine/notifications'
 import { IconFile } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
@@ -18,19 +17,25 @@ import { type Answered, ApiProblem, pathOf } from '../../api.ts'
 import { useApiForm, useFaultFocus } from '../../components/api-form.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes } from '../../components/figures.ts'
+import { TextButton } from '../../components/icon-button.tsx'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { Problem } from '../../components/problem.tsx'
+import { Problem, Warning } from '../../components/problem.tsx'
 import { to } from '../../components/to.ts'
 import { useFocus } from '../../components/use-focus.ts'
-import { Warning } from '../../components/warning.tsx'
 import { useProject, useRefusal } from '../../session.ts'
-import { failureOf, readableFiles, readDocument, storeDocument, type TwinAnswer } from './documents.ts'
 import { type Draft, type ItemValues, useDrafts } from './drafts.ts'
 import { PreviewPanel } from './preview-panel.tsx'
-import type { Edited } from './queries.ts'
+import {
+  type Edited,
+  failureOf,
+  readableFiles,
+  readDocument,
+  storeDocument,
+  type TwinAnswer,
+} from './queries.ts'
 import { TagsField } from './tags-field.tsx'
-import { DropHint, TwinChoice } from './uploads.tsx'
+import { DropArea, TwinChoice } from './uploads.tsx'
 
 const route = getRouteApi('/p/$project/new-item')
 
@@ -59,9 +64,7 @@ function NewItem() {
   const name = question === undefined ? newItem : `${newItem} ${question}`
   const [draft] = useState(() => drafts.read(name))
   const [twin, setTwin] = useState<{ item: Twin; text: string } | null>(null)
-  const back = gap
-    ? ({ to: '/p/$project/questions', params: { project }, search: { question: gap } } as const)
-    : ({ to: '/p/$project/knowledge', params: { project } } as const)
+  const back = gap ? { ...to.questions, search: { question: gap } } : to.knowledge
   const form = useApiForm({
     first: ask({ name: nameFor(question), description: '', text: '', tags: [] }),
     draft: draft ? ask(draft) : undefined,
@@ -102,22 +105,15 @@ function NewItem() {
             <PageButton variant="default" {...back} onClick={() => drafts.drop(name)}>
               {state.isReady ? 'Discard' : 'Cancel'}
             </PageButton>
-            <Button type="submit" loading={state.isPending} disabled={!state.isReady}>
-              Save
-            </Button>
+            <TextButton label="Save" type="submit" loading={state.isPending} disabled={!state.isReady} />
           </Group>
         }
       />
-      <Dropzone.FullScreen
-        active
+      <DropArea
         onDrop={openDocument}
-        multiple={false}
-        withinPortal={false}
-        // Hidden until a file is dragged over the page.
-        activateOnKeyboard={false}
-      >
-        <DropHint icon={IconFile} title={`Drop a ${readableFiles} file to edit its text here`} />
-      </Dropzone.FullScreen>
+        icon={IconFile}
+        title={`Drop a ${readableFiles} file to edit its text here`}
+      />
       {twin?.text === values.text && (
         <Warning>
           <TwinChoice
@@ -138,13 +134,8 @@ function ask(values: ItemValues): ItemValues & { answer: TwinAnswer } {
   return { ...valuesOf(values), answer: 'ask' }
 }
 
-interface EditFormProps {
-  item: ItemDetails
-  onSaved: () => void
-}
-
 /** Edits an item, with a preview of what will change. What is typed is kept in this browser until it is saved. */
-export function EditForm({ item, onSaved }: EditFormProps) {
+export function EditForm({ item, onSaved }: { item: ItemDetails; onSaved: () => void }) {
   const { id } = item
   const { id: project, of } = useProject()
   const queryClient = useQueryClient()

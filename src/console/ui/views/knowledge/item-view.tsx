@@ -1,27 +1,28 @@
-import { Button, Group, SegmentedControl, Skeleton, Stack, Tabs, Text } from '@mantine/core'
+import { Group, SegmentedControl, Skeleton, Stack, Tabs, Text } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import type { ItemDetails } from '../../../../knowledge/indexed-items.ts'
 import { ApiProblem, pathOf, read } from '../../api.ts'
-import { CopyButton } from '../../components/copy-button.tsx'
+import { CopyButton, Mono } from '../../components/code.tsx'
 import { useConfirm } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes, asCount } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageButton, PageLink } from '../../components/links.tsx'
-import { Mono } from '../../components/mono.tsx'
 import { Loaded } from '../../components/page.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { AskForm } from '../playground/ask-form.tsx'
-import { IndexStatus, WriterName } from './item-facts.tsx'
 import { EditForm } from './item-form.tsx'
 import { itemSearch } from './item-search.ts'
+import { IndexStatus, WriterName } from './knowledge-view.tsx'
 import { ChunkCard } from './preview-panel.tsx'
 import { useItem } from './queries.ts'
 import { TagChips } from './tags-field.tsx'
@@ -31,7 +32,7 @@ const Markdown = lazy(() => import('./markdown.tsx'))
 
 /** One item: its text, its stored chunks, and a form to ask it a question. */
 export function ItemView() {
-  const { project, item: id } = route.useParams()
+  const { item: id } = route.useParams()
   const { of } = useProject()
   const { tab = 'text' } = route.useSearch()
   const navigate = route.useNavigate()
@@ -46,8 +47,7 @@ export function ItemView() {
       search: (search) => ({ ...search, ...itemSearch({ tab: next }) }),
       replace: true,
     })
-  if (item.error instanceof ApiProblem && item.error.status === 404 && !data)
-    return <NoSuchItem project={project} />
+  if (item.error instanceof ApiProblem && item.error.status === 404 && !data) return <NoSuchItem />
   if (item.error && !data) return <Problem error={item.error} onRetry={() => void item.refetch()} />
   return (
     <Stack gap="md">
@@ -56,21 +56,18 @@ export function ItemView() {
         description={
           <>
             {data?.description && `${data.description} · `}
-            <PageLink to="/p/$project/knowledge" params={{ project }}>
-              All knowledge
-            </PageLink>
+            <PageLink {...to.knowledge}>All knowledge</PageLink>
           </>
         }
         action={
           <Guarded right="delete">
-            <Button
+            <TextButton
+              icon={IconTrash}
+              label="Delete"
               variant="default"
-              leftSection={<IconTrash size={16} />}
               onClick={() => data && remove(data)}
               disabled={!data}
-            >
-              Delete
-            </Button>
+            />
           </Guarded>
         }
       />
@@ -115,7 +112,7 @@ export function ItemView() {
                   <ChunkCard
                     key={chunk.position}
                     {...chunk}
-                    note={!chunk.isEmbedded && <StatusBadge tone="warning">Not embedded yet</StatusBadge>}
+                    note={!chunk.isEmbedded && <StatusBadge tone="warning" label="Not embedded yet" />}
                   />
                 ))}
               </Stack>
@@ -130,9 +127,8 @@ export function ItemView() {
   )
 }
 
-/** Asks before an item is deleted. */
 function useRemoval() {
-  const { id: project, of } = useProject()
+  const { of } = useProject()
   const ask = useConfirm()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
@@ -145,21 +141,21 @@ function useRemoval() {
       says: 'Item deleted, with its chunks and vectors.',
       done: async () => {
         // Going back skips the deleted item.
-        await navigate({ to: '/p/$project/knowledge', params: { project }, replace: true })
+        await navigate({ ...to.knowledge, replace: true })
         queryClient.removeQueries({ queryKey: pathOf(of.knowledge({ id })) })
         await queryClient.invalidateQueries({ queryKey: pathOf(of.knowledge) })
       },
     })
 }
 
-function NoSuchItem({ project }: { project: string }) {
+function NoSuchItem() {
   return (
     <>
       <PageHeader title="Item" />
       <Empty
         title="Item not found"
         action={
-          <PageButton variant="default" to="/p/$project/knowledge" params={{ project }}>
+          <PageButton variant="default" {...to.knowledge}>
             All knowledge
           </PageButton>
         }

@@ -1,7 +1,9 @@
-import { Button, Checkbox, CloseButton, Group, MultiSelect, Stack, Text } from '@mantine/core'
-import { Dropzone } from '@mantine/dropzone'
+import { Box, Button, Checkbox, CloseButton, Group, MultiSelect, Stack, Text, Title } from '@mantine/core'
 import {
+  IconAlertTriangle,
   IconBook2,
+  IconCheck,
+  IconLoader2,
   IconMessageQuestion,
   IconPlus,
   IconSearchOff,
@@ -12,7 +14,8 @@ import {
 import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
-import type { KnowledgeRow } from '../../../../knowledge/indexed-items.ts'
+import type { KnowledgeRow, IndexStatus as Status, Writer } from '../../../../knowledge/indexed-items.ts'
+import type { ExplainedHit } from '../../../../knowledge/search/explain.ts'
 import { isTag } from '../../../../text/tags.ts'
 import { pathOf } from '../../api.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
@@ -20,21 +23,23 @@ import { useConfirm, useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes, asCount, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
+import { Highlight } from '../../components/highlight.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageButton, PageLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { Problem } from '../../components/problem.tsx'
 import { SearchField } from '../../components/search-field.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
 import { type Column, PagedTable } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
-import { readableFiles } from './documents.ts'
 import { exampleDocuments } from './example-documents.ts'
-import { IndexStatus, WriterName } from './item-facts.tsx'
+import { excerptOf, rangesOf } from './excerpt.ts'
 import classes from './knowledge.module.css'
-import { rowsOf, useItems, useTextHits, useTimesFound } from './queries.ts'
+import { passagesMax, readableFiles, rowsOf, useItems, useTextHits, useTimesFound } from './queries.ts'
 import { TagChips, TagsField, TagsFilter } from './tags-field.tsx'
-import { TextHits } from './text-hits.tsx'
-import { DropHint, UploadList, useUploads } from './uploads.tsx'
+import { DropArea, UploadList, useUploads } from './uploads.tsx'
 
 const route = getRouteApi('/p/$project/knowledge')
 
@@ -50,7 +55,6 @@ interface Chosen {
 
 /** The list of items, where files can also be dropped. */
 export function KnowledgeView() {
-  const { project } = route.useParams()
   const navigate = useNavigate()
   const { find: sought, tags = [] } = route.useSearch()
   const items = useItems(sought, tags)
@@ -65,16 +69,14 @@ export function KnowledgeView() {
     // While typing continues, it stays one history entry.
     const replace = sought !== undefined && next !== ''
     void navigate({
-      to: '/p/$project/knowledge',
-      params: { project },
+      ...to.knowledge,
       search: (before) => ({ ...before, find: next || undefined }),
       replace,
     })
   }
   const filter = (next: string[]) =>
     void navigate({
-      to: '/p/$project/knowledge',
-      params: { project },
+      ...to.knowledge,
       search: (before) => ({ ...before, tags: next.length > 0 ? next : undefined }),
     })
   const isLimited = sought !== undefined || tags.length > 0
@@ -85,21 +87,14 @@ export function KnowledgeView() {
         description={items.data && counted(items.data.pages[0]?.total ?? 0, 'item')}
         action={<ItemActions onUpload={() => openPicker.current?.()} />}
       />
-      <Dropzone.FullScreen
-        withinPortal={false}
-        active={mayChange}
+      <DropArea
+        isActive={mayChange}
         onDrop={(files) => void addFiles(files)}
         openRef={openPicker}
-        multiple
-        // Hidden until a file is dragged over the page.
-        activateOnKeyboard={false}
-      >
-        <DropHint
-          icon={IconUpload}
-          title={`Drop ${readableFiles} files`}
-          text="Each file becomes an item named after its title."
-        />
-      </Dropzone.FullScreen>
+        icon={IconUpload}
+        title={`Drop ${readableFiles} files`}
+        text="Each file becomes an item named after its title."
+      />
       <UploadList uploads={uploads} answer={answer} clear={clear} />
       {(rows.length > 0 || isLimited || items.isPending) && (
         <Group component="search" aria-label="Find items">
@@ -116,32 +111,16 @@ export function KnowledgeView() {
         isStale={items.isPlaceholderData}
         rowKey={(row) => row.id}
         onOpen={(row) => void navigate(to.item(row.id))}
-        columns={({ cell }) => [
+        columns={({ cell, figure }) => [
           ...(mayDelete || mayChange ? [choiceColumn(rows, chosen)] : []),
           cell('Name', (row) => <Name row={row} />),
           cell('Status', (row) => <IndexStatus status={row.status} chunks={row.chunks} />, {
             width: '160px',
             from: 640,
           }),
-          cell('Chunks', (row) => <Figure>{asCount(row.chunks)}</Figure>, {
-            width: '80px',
-            align: 'right',
-            from: 800,
-          }),
-          cell('Size', (row) => <Figure>{asBytes(row.textBytes)}</Figure>, {
-            width: '90px',
-            align: 'right',
-            from: 800,
-          }),
-          ...(timesFound
-            ? [
-                cell('Found', ({ id }) => <Figure>{timesOf(timesFound.of(id))}</Figure>, {
-                  width: '80px',
-                  align: 'right',
-                  from: 640,
-                }),
-              ]
-            : []),
+          figure('Chunks', ({ chunks }) => asCount(chunks), '80px', 800),
+          figure('Size', ({ textBytes }) => asBytes(textBytes), '90px', 800),
+          ...(timesFound ? [figure('Found', ({ id }) => timesOf(timesFound.of(id)), '80px', 640)] : []),
           cell('Updated', (row) => <Updated row={row} />, { width: '230px', from: 640 }),
         ]}
         empty={
@@ -179,24 +158,16 @@ function useChosen(shown: string): Chosen {
 }
 
 function ItemActions({ onUpload }: { onUpload: () => void }) {
-  const { id: project } = useProject()
   return (
     <Group gap="xs">
-      <PageButton
-        variant="default"
-        to="/p/$project/questions"
-        params={{ project }}
-        leftSection={<IconMessageQuestion size={16} />}
-      >
+      <PageButton variant="default" {...to.questions} leftSection={<IconMessageQuestion size={16} />}>
         Questions
       </PageButton>
       <Guarded right="change">
-        <Button variant="default" leftSection={<IconUpload size={16} />} onClick={onUpload}>
-          Upload files
-        </Button>
+        <TextButton icon={IconUpload} label="Upload files" variant="default" onClick={onUpload} />
       </Guarded>
       <Guarded right="change">
-        <PageButton to="/p/$project/new-item" params={{ project }} leftSection={<IconPlus size={16} />}>
+        <PageButton {...to.newItem} leftSection={<IconPlus size={16} />}>
           New item
         </PageButton>
       </Guarded>
@@ -227,10 +198,6 @@ function choiceColumn(rows: readonly KnowledgeRow[], { ids, choose }: Chosen): C
       />
     ),
   }
-}
-
-function Figure({ children }: { children: string }) {
-  return <span className="cb-figure">{children}</span>
 }
 
 function timesOf(times: number | null): string {
@@ -307,7 +274,18 @@ function ChosenItems({ chosen: { ids, choose }, rows }: { chosen: Chosen; rows: 
       },
     })
   return (
-    <section className={classes.chosen} aria-label="Selected items">
+    <Group
+      component="section"
+      aria-label="Selected items"
+      gap="xs"
+      py={6}
+      px="sm"
+      pos="sticky"
+      bottom={16}
+      bg="var(--cb-raised)"
+      className="cb-box cb-figure"
+      style={{ alignSelf: 'center', zIndex: 3, boxShadow: 'var(--mantine-shadow-md)' }}
+    >
       <span role="status">
         {asCount(ids.size)} selected
         {ids.size === chosenMax && ', as many as can be changed at once'}
@@ -328,19 +306,18 @@ function ChosenItems({ chosen: { ids, choose }, rows }: { chosen: Chosen; rows: 
         </Button>
       </Guarded>
       {mayDelete && (
-        <Button
+        <TextButton
+          icon={IconTrash}
+          label="Delete"
           size="compact-sm"
           variant="subtle"
           color="red"
           c="var(--cb-danger-text)"
-          leftSection={<IconTrash size={14} aria-hidden />}
           onClick={remove}
-        >
-          Delete
-        </Button>
+        />
       )}
       <CloseButton size="sm" aria-label="Clear selection" onClick={() => choose([])} />
-    </section>
+    </Group>
   )
 }
 
@@ -377,11 +354,7 @@ function NoMatches({ words, onShowAll }: { words: string; onShowAll: () => void 
     <Empty
       icon={<IconSearchOff size={24} />}
       title="No item has this in its name or text"
-      action={
-        <Button variant="default" onClick={onShowAll}>
-          Show all items
-        </Button>
-      }
+      action={<TextButton label="Show all items" variant="default" onClick={onShowAll} />}
     >
       To search by meaning, as agents do, use the playground.
     </Empty>
@@ -395,14 +368,95 @@ function NoItems({ onExamples }: { onExamples: () => void }) {
       title="No knowledge yet"
       action={
         <Guarded right="change">
-          <Button variant="default" onClick={onExamples}>
-            Load three example documents
-          </Button>
+          <TextButton label="Load three example documents" variant="default" onClick={onExamples} />
         </Guarded>
       }
     >
       Agents answer from what you write here: policies, opening hours, prices. Write an item, drop{' '}
       {readableFiles} files anywhere on this page, or start with examples from a made-up shop.
     </Empty>
+  )
+}
+
+/** The items that have these words in their texts, each with its best passage. */
+export function TextHits({ words }: { words: string }) {
+  const { data: hits, error, isPlaceholderData, refetch } = useTextHits(words)
+  if (error && !hits)
+    return <Problem title="The texts could not be searched" error={error} onRetry={() => void refetch()} />
+  if (!hits || hits.passages === 0) return null
+  return (
+    <Stack component="section" gap="xs" aria-label="In texts" data-stale={isPlaceholderData || undefined}>
+      <Title order={2} size="sm">
+        In texts
+      </Title>
+      <p className="cb-dimmed">
+        {hits.passages < passagesMax
+          ? 'Passages that have the most of these words, in any of their forms.'
+          : `The best ${passagesMax} passages for these words, in any of their forms.`}
+      </p>
+      <Stack component="ul" gap={0} className="cb-wrap">
+        {hits.items.map((hit) => (
+          <Hit key={hit.itemId} hit={hit} />
+        ))}
+      </Stack>
+    </Stack>
+  )
+}
+
+function Hit({ hit }: { hit: ExplainedHit }) {
+  const excerpt = excerptOf(hit.text, hit.forms)
+  return (
+    <Box component="li" p="xs" style={{ borderBottom: '1px solid var(--cb-border)' }}>
+      <PageLink {...to.item(hit.itemId)} c="inherit" fw={500} dir="auto">
+        {hit.name}
+      </PageLink>
+      {hit.heading && hit.heading !== hit.name && (
+        <Text span size="xs" c="dimmed" dir="auto">
+          {' '}
+          {hit.heading}
+        </Text>
+      )}
+      <p dir="auto">
+        <Highlight text={excerpt} ranges={rangesOf(excerpt, hit.forms)} />
+      </p>
+    </Box>
+  )
+}
+
+/** How far an item is indexed: ready, in progress, or waiting, with the reason and the next attempt. */
+export function IndexStatus({ status, chunks }: { status: Status; chunks: number }) {
+  if (status.state === 'ready') {
+    return <StatusBadge tone="success" icon={IconCheck} label="Ready" />
+  }
+  const progress = `${status.ready}/${chunks}`
+  if (status.state === 'indexing') {
+    return <StatusBadge tone="accent" icon={IconLoader2} label={`Indexing ${progress}`} />
+  }
+  return (
+    <>
+      <StatusBadge tone="warning" icon={IconAlertTriangle} label={`Waiting ${progress}`} />
+      <Text size="xs" c="dimmed" lineClamp={2} mt={2}>
+        {status.reason}{' '}
+        {status.nextTryAt ? (
+          <>
+            Next attempt <Instant at={status.nextTryAt} as="coming" />.
+          </>
+        ) : (
+          'The next attempt starts now.'
+        )}
+      </Text>
+    </>
+  )
+}
+
+/** Who wrote an item last. */
+export function WriterName({ writer }: { writer: Writer | null }) {
+  if (writer === null) return 'the command line'
+  if (writer.name === null) return writer.isKey ? 'a deleted key' : 'a deleted person'
+  return (
+    <>
+      {writer.isKey && 'key '}
+      <bdi>{writer.name}</bdi>
+    </>
   )
 }

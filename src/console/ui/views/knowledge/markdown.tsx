@@ -4,12 +4,8 @@ import MarkdownIt from 'markdown-it'
 import { useLayoutEffect, useRef } from 'react'
 import classes from './knowledge.module.css'
 
-interface MarkdownProps {
-  text: string
-}
-
 /** A text rendered as Markdown. The text is not trusted: HTML in it is escaped, and the result is sanitized. */
-export default function Markdown({ text }: MarkdownProps) {
+export default function Markdown({ text }: { text: string }) {
   const place = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     place.current?.replaceChildren(DOMPurify.sanitize(toHtml(text), purified))

@@ -5,9 +5,8 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { ChunkFate } from '../../../../knowledge/chunking/chunk-changes.ts'
 import { asCount, counted } from '../../components/figures.ts'
-import { Problem } from '../../components/problem.tsx'
+import { Problem, Warning } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
-import { Warning } from '../../components/warning.tsx'
 import { type Edited, previewQuery } from './queries.ts'
 import { splitSections } from './split-sections.ts'
 
@@ -107,9 +106,7 @@ function Chunks({ project, settled, edited }: ChunksProps) {
         <ChunkCard
           key={chunk.position}
           {...chunk}
-          note={
-            hasChanges && chunk.change && <StatusBadge tone={tones[chunk.change]}>{chunk.change}</StatusBadge>
-          }
+          note={hasChanges && chunk.change && <StatusBadge tone={tones[chunk.change]} label={chunk.change} />}
         />
       ))}
       {chunks.length > shownMax && (

@@ -1,4 +1,5 @@
 import { Button, Group, Loader, Paper, Stack, Text } from '@mantine/core'
+import { Dropzone, type DropzoneProps } from '@mantine/dropzone'
 import { type Icon, IconAlertTriangle, IconCircleCheck, IconClock, IconCopy } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
@@ -7,7 +8,7 @@ import { pathOf } from '../../api.ts'
 import { PageLink } from '../../components/links.tsx'
 import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
-import { type Document, failureOf, readDocument, storeDocument, type TwinAnswer } from './documents.ts'
+import { type Document, failureOf, readDocument, storeDocument, type TwinAnswer } from './queries.ts'
 
 /** A file that is becoming an item. */
 interface Upload {
@@ -138,20 +139,17 @@ function UploadRow({ upload: { state, fileName, itemId, duplicate, error }, onAn
   )
 }
 
+const uploadIcons = {
+  waiting: { icon: IconClock, label: 'Waiting', color: 'currentColor' },
+  duplicate: { icon: IconCopy, label: 'Same text', color: 'var(--cb-warning)' },
+  saved: { icon: IconCircleCheck, label: 'Saved', color: 'var(--cb-success)' },
+  failed: { icon: IconAlertTriangle, label: 'Failed', color: 'var(--cb-danger)' },
+}
+
 function UploadIcon({ state }: Pick<Upload, 'state'>) {
-  const shared = { size: 16, style: { flex: 'none', marginTop: 2 } }
-  switch (state) {
-    case 'waiting':
-      return <IconClock {...shared} aria-label="Waiting" />
-    case 'saving':
-      return <Loader size={16} aria-label="Saving" />
-    case 'duplicate':
-      return <IconCopy {...shared} color="var(--cb-warning)" aria-label="Same text" />
-    case 'saved':
-      return <IconCircleCheck {...shared} color="var(--cb-success)" aria-label="Saved" />
-    case 'failed':
-      return <IconAlertTriangle {...shared} color="var(--cb-danger)" aria-label="Failed" />
-  }
+  if (state === 'saving') return <Loader size={16} aria-label="Saving" />
+  const { icon: Drawn, label, color } = uploadIcons[state]
+  return <Drawn size={16} style={{ flex: 'none', marginTop: 2 }} color={color} aria-label={label} />
 }
 
 interface TwinChoiceProps {
@@ -191,21 +189,32 @@ export function TwinChoice({ twin, name, isPending = false, onReplace, onKeep }:
   )
 }
 
-interface DropHintProps {
+interface DropAreaProps extends Pick<DropzoneProps, 'onDrop' | 'openRef'> {
+  isActive?: boolean
   icon: Icon
   title: string
+  /** What becomes of them; without it, of one file alone. */
   text?: string
 }
 
-/** What is shown while a file is dragged over the page. */
-export function DropHint({ icon: Drawn, title, text }: DropHintProps) {
+/** Takes files that are dropped anywhere on the page, and says so while they are dragged over it. */
+export function DropArea({ isActive = true, icon: Drawn, title, text, ...area }: DropAreaProps) {
   return (
-    <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>
-      <Drawn size={40} stroke={1.5} />
-      <Text size="lg" fw={600}>
-        {title}
-      </Text>
-      {text && <Text c="dimmed">{text}</Text>}
-    </Stack>
+    <Dropzone.FullScreen
+      active={isActive}
+      multiple={text !== undefined}
+      withinPortal={false}
+      // Hidden until a file is dragged over the page.
+      activateOnKeyboard={false}
+      {...area}
+    >
+      <Stack align="center" justify="center" h="60vh" gap="xs" style={{ pointerEvents: 'none' }}>
+        <Drawn size={40} stroke={1.5} />
+        <Text size="lg" fw={600}>
+          {title}
+        </Text>
+        {text && <Text c="dimmed">{text}</Text>}
+      </Stack>
+    </Dropzone.FullScreen>
   )
 }

@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { unwrap } from '../../api.ts'
-import { sayNotDone } from '../../components/say-not-done.ts'
+import { sayNotDone } from '../../components/acts.ts'
 import { parseSearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import { viewsQuery } from '../calls/view-queries.ts'

@@ -261,13 +261,13 @@ export function KnowledgeCard({ arranging }: CardProps) {
             <span className="cb-dimmed">{counted(chunks, 'chunk')}</span>
           </p>
           {pendingChunks > 0 ? (
-            <StatusBadge tone="warning" icon={<IconClock size={12} stroke={2} />}>
-              Indexing {asCount(chunks - pendingChunks)}/{counted(chunks, 'chunk')}
-            </StatusBadge>
+            <StatusBadge
+              tone="warning"
+              icon={IconClock}
+              label={`Indexing ${asCount(chunks - pendingChunks)}/${counted(chunks, 'chunk')}`}
+            />
           ) : chunks > 0 ? (
-            <StatusBadge tone="success" icon={<IconCheck size={12} stroke={2.5} />}>
-              All chunks are indexed
-            </StatusBadge>
+            <StatusBadge tone="success" icon={IconCheck} label="All chunks are indexed" />
           ) : (
             <p className="cb-dimmed">No knowledge yet</p>
           )}

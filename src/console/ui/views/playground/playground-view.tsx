@@ -5,10 +5,10 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { read } from '../../api.ts'
 import { PageHeader } from '../../components/page-header.tsx'
+import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { rowsOf, useItems } from '../knowledge/queries.ts'
-import { AskForm } from './ask-form.tsx'
-import classes from './playground.module.css'
+import { AskForm, optionSize } from './ask-form.tsx'
 import { itemsMax } from './playground-search.ts'
 import type { AskRequest } from './request.ts'
 
@@ -17,13 +17,11 @@ const typingPauseMs = 250
 
 /** Asks as an agent would, and shows what comes back, why, and how fast. The question is in the address. */
 export function PlaygroundView() {
-  const { project } = route.useParams()
   const { q = '', items = [], ...options } = route.useSearch()
   const navigate = useNavigate()
   const show = (next: AskRequest) =>
     void navigate({
-      to: '/p/$project/playground',
-      params: { project },
+      ...to.playground,
       search: {
         q: next.query || undefined,
         mode: next.mode === 'hybrid' ? undefined : next.mode,
@@ -71,6 +69,7 @@ function KeySelect({ tags, onChange }: KeySelectProps) {
   return (
     <Select
       label="As this key"
+      {...optionSize}
       placeholder="Any"
       size="xs"
       clearable
@@ -81,13 +80,8 @@ function KeySelect({ tags, onChange }: KeySelectProps) {
   )
 }
 
-interface ItemsSelectProps {
-  itemIds: string[]
-  onChange: (itemIds: string[]) => void
-}
-
 /** Chooses the items to search, by name; all of them when none is chosen. */
-function ItemsSelect({ itemIds, onChange }: ItemsSelectProps) {
+function ItemsSelect({ itemIds, onChange }: { itemIds: string[]; onChange: (itemIds: string[]) => void }) {
   const { of } = useProject()
   const [typed, setTyped] = useState('')
   const [name] = useDebouncedValue(typed.trim(), typingPauseMs)
@@ -101,7 +95,8 @@ function ItemsSelect({ itemIds, onChange }: ItemsSelectProps) {
       label="Items"
       placeholder={itemIds.length > 0 ? undefined : 'All'}
       size="xs"
-      className={classes.askItems}
+      flex="1 1 320px"
+      maw={480}
       searchable
       clearable
       maxValues={itemsMax}

@@ -5,22 +5,20 @@ import type { GoldenHistory } from '../../../../knowledge/questions/golden-runs.
 import { tagsOf } from '../../../../text/tags.ts'
 import { read } from '../../api.ts'
 import { useAct } from '../../components/acts.ts'
+import { Mono } from '../../components/code.tsx'
 import { useConfirm } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asPercent, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { Mono } from '../../components/mono.tsx'
 import { Facts } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { QueryTable, Table } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { TagChips } from '../knowledge/tags-field.tsx'
-import { useKeep } from './keep-button.tsx'
-import { refetchInterval } from './question-queries.ts'
-import classes from './questions.module.css'
+import { refetchInterval, useKeep } from './questions.tsx'
 
 type Golden = GoldenHistory['questions'][number]
 type Runs = GoldenHistory['runs']
@@ -36,6 +34,14 @@ export function GoldenTab() {
   const keep = useKeep()
   const remove = useRemoval()
   const isReadOnly = useRefusal('change') !== null
+  const actsOf = (question: Golden) => {
+    const options = { title: 'Edit golden question', label: 'Save' }
+    const edit = () => keep({ question: { ...question, replaces: question.id }, ...options })
+    return [
+      { icon: IconPencil, label: 'Edit question', hint: 'Edit question', act: edit },
+      { icon: IconTrash, label: 'Delete question', hint: 'Delete question', act: () => remove(question) },
+    ]
+  }
   const { data } = golden
   if (data?.questions.length === 0)
     return (
@@ -65,31 +71,7 @@ export function GoldenTab() {
           cell('Item', ({ item }) => <Item item={item} />, { width: '22%', from: 640 }),
           cell('Rank now', ({ ranks }) => <Rank rank={ranks.at(-1)} />, { width: '92px' }),
           cell('Before', ({ ranks }) => <Ranks ranks={ranks} />, { width: '150px', from: 800 }),
-          actions(
-            'Actions',
-            (question) => [
-              !isReadOnly &&
-                question.file === null && {
-                  icon: IconPencil,
-                  label: 'Edit question',
-                  hint: 'Edit question',
-                  act: () =>
-                    keep({
-                      question: { ...question, replaces: question.id },
-                      title: 'Edit golden question',
-                      label: 'Save',
-                    }),
-                },
-              !isReadOnly &&
-                question.file === null && {
-                  icon: IconTrash,
-                  label: 'Delete question',
-                  hint: 'Delete question',
-                  act: () => remove(question),
-                },
-            ],
-            '84px',
-          ),
+          actions('Actions', (question) => (isReadOnly || question.file ? [] : actsOf(question)), '84px'),
         ]}
       />
       <History runs={data?.runs ?? []} />
@@ -202,18 +184,20 @@ function Ranks({ ranks }: Pick<Golden, 'ranks'>) {
 function History({ runs }: { runs: Runs }) {
   if (runs.length < 2) return null
   return (
-    <details className={classes.history}>
-      <summary>{counted(runs.length, 'result')} so far</summary>
+    <details>
+      <Text component="summary" w="fit-content" c="dimmed" style={{ cursor: 'pointer' }}>
+        {counted(runs.length, 'result')} so far
+      </Text>
       <Table
         label="Results"
         rows={runs.toReversed()}
         rowKey={({ at }) => at}
-        columns={({ cell, when }) => [
+        columns={({ figure, when }) => [
           when('From', ({ at }) => at, { as: 'moment', width: 'auto' }),
           when('Until', ({ lastAt }) => lastAt, { as: 'moment', width: 'auto', from: 480 }),
-          cell('Questions', ({ questions }) => questions, { width: '92px', align: 'right' }),
-          cell('First', ({ hit1 }) => asPercent(hit1), { width: '84px', align: 'right' }),
-          cell('First five', ({ hit5 }) => asPercent(hit5), { width: '92px', align: 'right' }),
+          figure('Questions', ({ questions }) => questions, '92px'),
+          figure('First', ({ hit1 }) => asPercent(hit1), '84px'),
+          figure('First five', ({ hit5 }) => asPercent(hit5), '92px'),
         ]}
       />
     </details>

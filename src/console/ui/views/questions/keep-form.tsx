@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { TagFilter } from '../../../../text/tags.ts'
 import { ApiProblem } from '../../api.ts'
 import { ApiForm, type FieldProps, useApiForm } from '../../components/api-form.tsx'
-import { Warning } from '../../components/warning.tsx'
+import { Warning } from '../../components/problem.tsx'
 import { useProject } from '../../session.ts'
 import { rowsOf, useItems } from '../knowledge/queries.ts'
 
@@ -91,7 +91,6 @@ export default function KeepForm({ question, label = 'Keep', onKept, onClose }: 
   )
 }
 
-/** Chooses an item by its name. */
 function ItemSelect({ value: item, onChange }: Omit<FieldProps<ItemChoice>, 'error'>) {
   const [typed, setTyped] = useState(item?.name ?? '')
   const [name] = useDebouncedValue(typed.trim(), typingPauseMs)

@@ -4,12 +4,11 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { read } from '../../api.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
-import { CodeBlock } from '../../components/code-block.tsx'
+import { CodeBlock, Mono } from '../../components/code.tsx'
 import { useShow } from '../../components/dialogs.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asCount, asPercent } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
-import { Mono } from '../../components/mono.tsx'
 import { Labelled } from '../../components/page.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -17,7 +16,7 @@ import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { AskedList } from './asked-list.tsx'
 import { GoldenTab } from './golden-tab.tsx'
-import { refetchInterval } from './question-queries.ts'
+import { refetchInterval } from './questions.tsx'
 import { type QuestionsSearch, questionsSearch, questionTabs } from './questions-search.ts'
 
 const route = getRouteApi('/p/$project/questions')
@@ -49,14 +48,13 @@ const words = {
 
 /** What agents asked: what the knowledge does not answer, what it does, and what is asked after each change. */
 export function QuestionsView() {
-  const { id: project, of } = useProject()
+  const { of } = useProject()
   const { tab = 'gap', ...search } = route.useSearch()
   const navigate = useNavigate()
   const counts = useQuery({ ...read(of.questions), refetchInterval })
   const show = (next: QuestionsSearch, isStep = true) =>
     void navigate({
-      to: '/p/$project/questions',
-      params: { project },
+      ...to.questions,
       search: questionsSearch({ ...next }),
       replace: !isStep,
       resetScroll: false,
@@ -71,7 +69,7 @@ export function QuestionsView() {
         description={
           <>
             {data?.keepDays && `What agents asked in the last ${data.keepDays} days. `}
-            <PageLink to="/p/$project/knowledge" params={{ project }} underline="always">
+            <PageLink {...to.knowledge} underline="always">
               All knowledge
             </PageLink>
           </>
@@ -124,27 +122,23 @@ export function QuestionsView() {
 function HandOver() {
   const { id: project } = useProject()
   const show = useShow()
+  const { origin } = location
+  const lines = {
+    'MCP server': `claude mcp add --transport http callbook ${origin}/mcp --header "Authorization: Bearer $CALLBOOK_KEY"`,
+    'Its rules (skill)': `${origin}/docs/guide/knowledge#close-gaps-with-a-coding-agent`,
+    'Or on the command line': `bun callbook knowledge gaps --project ${project} --json`,
+  }
   const content = (
     <Stack gap="sm">
       <p>
         The agent lists gaps, looks for their answers in your repository, and opens a pull request. After the
         next <Mono>knowledge sync</Mono> they close. It needs a key with read access.
       </p>
-      <Labelled label="MCP server">
-        <CodeBlock
-          code={`claude mcp add --transport http callbook ${location.origin}/mcp --header "Authorization: Bearer $CALLBOOK_KEY"`}
-          label="Copy command"
-        />
-      </Labelled>
-      <Labelled label="Its rules (skill)">
-        <CodeBlock
-          code={`${location.origin}/docs/guide/knowledge#close-gaps-with-a-coding-agent`}
-          label="Copy address"
-        />
-      </Labelled>
-      <Labelled label="Or on the command line">
-        <CodeBlock code={`bun callbook knowledge gaps --project ${project} --json`} label="Copy command" />
-      </Labelled>
+      {Object.entries(lines).map(([label, code]) => (
+        <Labelled key={label} label={label}>
+          <CodeBlock code={code} />
+        </Labelled>
+      ))}
     </Stack>
   )
   return (
@@ -204,7 +198,6 @@ function LimitForm({ limit, onDone }: { limit: number; onDone: () => void }) {
   )
 }
 
-/** How to switch it on. */
 function NotKept() {
   const { id: project } = useProject()
   const isOwner = useRefusal('manage') === null

@@ -6,6 +6,7 @@ import { api, read } from '../../api.ts'
 import { useAct } from '../../components/acts.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { useConfirm } from '../../components/dialogs.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { Facts, Page } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
@@ -13,7 +14,6 @@ import { StatusBadge } from '../../components/status-badge.tsx'
 import { QueryTable } from '../../components/table.tsx'
 import { sessionQuery, usePerson } from '../../session.ts'
 import { NewPassword, passwordCharsMin } from '../entry/new-password.tsx'
-import { deviceOf } from './device.ts'
 import classes from './settings.module.css'
 import { TwoFactorPanel } from './two-factor.tsx'
 
@@ -80,7 +80,6 @@ function Password() {
         <PasswordInput
           label="Current password"
           autoComplete="current-password"
-          visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
           {...form.field('currentPassword')}
         />
         <NewPassword label="New password" {...form.field('newPassword')} />
@@ -103,11 +102,7 @@ function Sessions() {
   return (
     <Panel
       title="Sessions"
-      aside={
-        <Button variant="default" size="xs" onClick={endAll}>
-          Sign out everywhere
-        </Button>
-      }
+      aside={<TextButton label="Sign out everywhere" variant="default" size="xs" onClick={endAll} />}
     >
       <QueryTable
         label="Sessions"
@@ -116,17 +111,11 @@ function Sessions() {
         rows={sessions.data?.data}
         rowKey={({ id }) => id}
         expectedRows={2}
-        columns={({ cell, mono }) => [
+        columns={({ cell, end, mono }) => [
           cell('Device', (row) => <Device row={row} />),
           mono('Address', ({ ipAddress }) => ipAddress, { width: '144px', from: 640 }),
           cell('Last seen', (row) => <LastSeen row={row} />, { width: '128px', from: 640 }),
-          {
-            key: 'end',
-            header: <span className="cb-hidden">Sign out</span>,
-            width: '128px',
-            align: 'right',
-            render: (row) => <EndSession row={row} />,
-          },
+          end('Sign out', (row) => <EndSession row={row} />, '128px'),
         ]}
       />
     </Panel>
@@ -164,7 +153,7 @@ function EndSession({ row: { id, isCurrent, userAgent } }: SessionProps) {
     send: () => api.sessions({ id }).delete(),
     changes: api.sessions,
   })
-  if (isCurrent) return <StatusBadge tone="success">This session</StatusBadge>
+  if (isCurrent) return <StatusBadge tone="success" label="This session" />
   return (
     <Button
       variant="default"
@@ -176,4 +165,30 @@ function EndSession({ row: { id, isCurrent, userAgent } }: SessionProps) {
       Sign out
     </Button>
   )
+}
+
+const browsers = [
+  { mark: /Edg(e|A|iOS)?\//, name: 'Edge' },
+  { mark: /OPR\/|Opera/, name: 'Opera' },
+  { mark: /Firefox\/|FxiOS\//, name: 'Firefox' },
+  { mark: /Chrome\/|CriOS\//, name: 'Chrome' },
+  { mark: /Safari\//, name: 'Safari' },
+]
+
+const systems = [
+  { mark: /iPhone|iPod/, name: 'iPhone', isPhone: true },
+  { mark: /iPad/, name: 'iPad', isPhone: true },
+  { mark: /Android/, name: 'Android', isPhone: true },
+  { mark: /Windows/, name: 'Windows', isPhone: false },
+  { mark: /Mac OS X|Macintosh/, name: 'macOS', isPhone: false },
+  { mark: /CrOS/, name: 'ChromeOS', isPhone: false },
+  { mark: /Linux/, name: 'Linux', isPhone: false },
+]
+
+/** `Chrome on macOS`, as far as the User-Agent says. */
+export function deviceOf(userAgent: string | null): { name: string; isPhone: boolean } {
+  const browser = browsers.find(({ mark }) => mark.test(userAgent ?? ''))
+  const system = systems.find(({ mark }) => mark.test(userAgent ?? ''))
+  const name = [browser?.name, system?.name].filter(Boolean).join(' on ')
+  return { name: name || 'Unknown device', isPhone: system?.isPhone ?? false }
 }

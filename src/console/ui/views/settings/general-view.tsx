@@ -1,9 +1,9 @@
-import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
+import { Group, Select, Stack, TextInput } from '@mantine/core'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
-import { CopyButton } from '../../components/copy-button.tsx'
+import { CopyButton, Mono } from '../../components/code.tsx'
 import { useConfirm } from '../../components/dialogs.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
-import { Mono } from '../../components/mono.tsx'
 import { Facts, Page } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { sessionQuery, useProject, useRefusal } from '../../session.ts'
@@ -105,9 +105,7 @@ function Deletion() {
         <p className="cb-dimmed" style={{ flex: '1 1 280px' }}>
           Permanently deletes all of its calls, knowledge and keys. Only a backup can bring them back.
         </p>
-        <Button color="red" variant="outline" onClick={remove}>
-          Delete project
-        </Button>
+        <TextButton label="Delete project" color="red" variant="outline" onClick={remove} />
       </Group>
     </Panel>
   )

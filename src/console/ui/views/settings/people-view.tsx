@@ -1,4 +1,4 @@
-import { Button, Select, Switch } from '@mantine/core'
+import { Select, Switch } from '@mantine/core'
 import { IconLink, IconTrash, IconUserPlus, IconUserX, IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { InvitationRow } from '../../../../access/people/invitations.ts'
@@ -11,13 +11,13 @@ import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import { Avatar } from '../../components/avatar.tsx'
 import { ChoiceCards } from '../../components/choice-cards.tsx'
 import { useConfirm, useShow } from '../../components/dialogs.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { Facts, Page, Section } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useShowLink } from '../../components/shown-once.tsx'
 import { QueryTable, Table } from '../../components/table.tsx'
 import { sessionQuery, useOwnsConsole, usePerson, useProject, useProvider } from '../../session.ts'
-import { describeRole, roleLabels, roles } from './people.ts'
 import classes from './settings.module.css'
 
 /** The project's members, their roles, and its open invitations. */
@@ -32,11 +32,7 @@ export function PeopleView() {
     <Page
       title="People"
       description="Who can see and change this project."
-      action={
-        <Button leftSection={<IconUserPlus size={16} />} onClick={invite}>
-          Invite
-        </Button>
-      }
+      action={<TextButton icon={IconUserPlus} label="Invite" onClick={invite} />}
     >
       <Members />
       {people.data && people.data.invitations.length > 0 && <Invitations rows={people.data.invitations} />}
@@ -235,7 +231,7 @@ function InviteForm({ onCancel }: { onCancel: () => void }) {
     <ApiForm form={form} label="Create link" onCancel={onCancel}>
       <ChoiceCards
         label="Role"
-        inRows
+        cols={1}
         choices={roles.map((value) => ({
           value,
           label: roleLabels[value],
@@ -312,4 +308,19 @@ function Accounts() {
       />
     </Section>
   )
+}
+
+/** From least to most. */
+export const roles: readonly Role[] = ['viewer', 'member', 'owner']
+
+/** What a role is called. */
+export const roleLabels: Record<Role, string> = { owner: 'Owner', member: 'Member', viewer: 'Viewer' }
+
+/** What a role may do in a project. */
+export function describeRole(role: Role, membersMayDelete: boolean): string {
+  if (role === 'viewer') return 'Can see calls and knowledge and use the playground, but change nothing.'
+  if (role === 'owner')
+    return 'Can do everything, including manage keys, people and settings, and delete the project.'
+  const deletion = membersMayDelete ? 'including deleting them' : 'but delete nothing'
+  return `Can see and change calls and knowledge, ${deletion}. Cannot see keys, people, settings or the audit trail.`
 }

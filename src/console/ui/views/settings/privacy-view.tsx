@@ -11,7 +11,7 @@ import {
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { ProjectSettings } from '../../../../db/project-settings.ts'
 import { read, unwrap } from '../../api.ts'
 import { useAct } from '../../components/acts.ts'
@@ -54,7 +54,19 @@ export function PrivacyView() {
             <RecordingsPanel settings={data} />
             <SilencePanel settings={data} />
             <RedactionPanel settings={data} />
-            <NumbersPanel settings={data} />
+            <Choice
+              settings={data}
+              name="keepNumbers"
+              title="Phone numbers"
+              says="Phone number setting saved."
+              label="How to store the caller’s and the called number"
+              description="Applies to new calls. You cannot search or erase by a number that is not stored."
+              choices={[
+                ['all', 'In full'],
+                ['last4', 'Last four digits only'],
+                ['none', 'Not at all'],
+              ]}
+            />
             <QuestionsPanel settings={data} />
             <ReadingPanel settings={data} />
           </Stack>
@@ -140,7 +152,6 @@ function RetentionPanel({ settings }: SettingsProps) {
   )
 }
 
-/** How many calls go next, and what went. */
 function Deletions({ retainDays }: Pick<ProjectSettings, 'retainDays'>) {
   const { of } = useProject()
   const { data: due } = useQuery({ ...read(of.settings.due, {}), refetchInterval })
@@ -213,27 +224,27 @@ function RecordingsPanel({ settings }: SettingsProps) {
   )
 }
 
+const silences = [
+  ['1h', 'After 1 hour'],
+  ['24h', 'After 24 hours'],
+  ['7d', 'After 7 days'],
+  [null, 'Never'],
+] as const
+
 /** How long a live call may be silent before it is completed. */
 function SilencePanel({ settings }: SettingsProps) {
-  const { save, current, error } = useSetting(settings, 'Silent call setting saved.')
-  const { endSilentAfter } = current
-  const offered = [
-    ['1h', 'After 1 hour'],
-    ['24h', 'After 24 hours'],
-    ['7d', 'After 7 days'],
-    [null, 'Never'],
-  ] as const
-  const isOffered = offered.some(([choice]) => choice === endSilentAfter)
+  const { endSilentAfter: stored } = settings
+  const isOffered = silences.some(([choice]) => choice === stored)
   return (
-    <Choice<string | null>
+    <Choice
+      settings={settings}
+      name="endSilentAfter"
       title="Silent calls"
+      says="Silent call setting saved."
       label="Complete a live call when nothing is heard of it"
       description="For calls whose end was never reported. They get the ended reason “silence”, which any later event replaces."
       // The command line accepts other times.
-      choices={isOffered ? offered : [[endSilentAfter, `After ${endSilentAfter}`], ...offered]}
-      value={endSilentAfter}
-      error={error}
-      onChange={(after) => save({ endSilentAfter: after })}
+      choices={isOffered ? silences : [[stored, `After ${stored}`], ...silences]}
     />
   )
 }
@@ -292,29 +303,8 @@ function RedactionPanel({ settings }: SettingsProps) {
   )
 }
 
-/** How much of the numbers of a call is stored. */
-function NumbersPanel({ settings }: SettingsProps) {
-  const { save, current, error } = useSetting(settings, 'Phone number setting saved.')
-  return (
-    <Choice
-      title="Phone numbers"
-      label="How to store the caller’s and the called number"
-      description="Applies to new calls. You cannot search or erase by a number that is not stored."
-      choices={[
-        ['all', 'In full'],
-        ['last4', 'Last four digits only'],
-        ['none', 'Not at all'],
-      ]}
-      value={current.keepNumbers}
-      error={error}
-      onChange={(keepNumbers) => save({ keepNumbers })}
-    />
-  )
-}
-
 /** How long the questions of searches are kept. A link to `#questions` leads here. */
 function QuestionsPanel({ settings }: SettingsProps) {
-  const { save, current, error } = useSetting(settings, 'Question setting saved.')
   const isLinked = useLocation({ select: ({ hash }) => hash === 'questions' })
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -323,7 +313,10 @@ function QuestionsPanel({ settings }: SettingsProps) {
   return (
     <div ref={place}>
       <Choice
+        settings={settings}
+        name="keepQuestionsDays"
         title="Questions"
+        says="Question setting saved."
         label="Keep the questions that agents ask"
         description="Questions show what your knowledge lacks. They may contain what callers said."
         choices={[
@@ -331,9 +324,6 @@ function QuestionsPanel({ settings }: SettingsProps) {
           [7, 'For 7 days'],
           [30, 'For 30 days'],
         ]}
-        value={current.keepQuestionsDays}
-        error={error}
-        onChange={(keepQuestionsDays) => save({ keepQuestionsDays })}
       />
     </div>
   )
@@ -355,40 +345,34 @@ function ReadingPanel({ settings }: SettingsProps) {
   )
 }
 
-interface ChoiceProps<Value> {
+interface ChoiceProps<Name extends keyof ProjectSettings> extends SettingsProps {
+  name: Name
   title: string
-  /** The setting's name. */
+  /** Said when it is saved. */
+  says: string
   label: string
-  description: ReactNode
-  choices: readonly (readonly [Value, string])[]
-  value: Value
-  error: unknown
-  onChange: (value: Value) => void
+  description: string
+  choices: readonly (readonly [ProjectSettings[Name], string])[]
 }
 
-function Choice<Value extends string | number | null>({
-  title,
-  label,
-  description,
-  choices,
-  value,
-  error,
-  onChange,
-}: ChoiceProps<Value>) {
+/** One of a few values of a setting. */
+function Choice<Name extends keyof ProjectSettings>(props: ChoiceProps<Name>) {
+  const { settings, name, title, says, label, description, choices } = props
+  const { save, current, error } = useSetting(settings, says)
   const choose = (text: string) => {
     const chosen = choices.find(([choice]) => String(choice) === text)
-    if (chosen) onChange(chosen[0])
+    if (chosen) save({ [name]: chosen[0] })
   }
   return (
     <Panel title={title}>
-      <Radio.Group label={label} description={description} value={String(value)} onChange={choose}>
+      <Radio.Group label={label} description={description} value={String(current[name])} onChange={choose}>
         <Stack gap="xs" mt="xs">
           {choices.map(([choice, words]) => (
             <Radio key={String(choice)} value={String(choice)} size="xs" label={words} />
           ))}
         </Stack>
       </Radio.Group>
-      {Boolean(error) && <Problem error={error} />}
+      {error && <Problem error={error} />}
     </Panel>
   )
 }
@@ -401,7 +385,6 @@ interface DaysFieldProps extends Pick<TextInputProps, 'label' | 'description'> {
   onSave: (days: number | null) => void
 }
 
-/** A number of days, or none. */
 function DaysField({ stored, failure, names, onSave, ...field }: DaysFieldProps) {
   const [isNumber, setIsNumber] = useState(true)
   const errors = fieldErrors(failure)

@@ -1,24 +1,24 @@
-import { Button, Stack } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { IconCheck, IconPrinter, IconReceipt } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent } from 'react'
 import type { ErasureReceipt } from '../../../../privacy/schemas.ts'
 import { read } from '../../api.ts'
+import { Mono } from '../../components/code.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asCount, counted } from '../../components/figures.ts'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { Mono } from '../../components/mono.tsx'
 import { Facts, Loaded, Page } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
-import { StatusBadge } from '../../components/status-badge.tsx'
+import { Pulse, StatusBadge } from '../../components/status-badge.tsx'
 import { QueryTable } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
-import classes from './settings.module.css'
 
 const route = getRouteApi('/p/$project/settings/privacy/receipts/$receipt')
 const pollMs = 1_000
@@ -43,7 +43,7 @@ export function ReceiptsView() {
         rowKey={({ id }) => id}
         onOpen={({ id }) => void navigate(to.receipt(id))}
         expectedRows={4}
-        columns={({ cell, text, when }) => [
+        columns={({ cell, figure, when }) => [
           cell('Receipt', ({ id, requestedAt }) => (
             <>
               <PageLink {...to.receipt(id)} className="cb-truncate">
@@ -55,13 +55,9 @@ export function ReceiptsView() {
             </>
           )),
           cell('State', (row) => <ReceiptState receipt={row} />, { width: '112px' }),
-          text('Calls', ({ calls }) => asCount(calls ?? 0), { width: '88px', align: 'right', from: 640 }),
-          text('Erased', ({ deleted }) => asCount(deleted ?? 0), {
-            width: '88px',
-            align: 'right',
-            from: 480,
-          }),
-          text('On hold', ({ onHold }) => asCount(onHold ?? 0), { width: '88px', align: 'right', from: 640 }),
+          figure('Calls', ({ calls }) => asCount(calls ?? 0), '88px', 640),
+          figure('Erased', ({ deleted }) => asCount(deleted ?? 0), '88px', 480),
+          figure('On hold', ({ onHold }) => asCount(onHold ?? 0), '88px', 640),
           when('Requested', ({ requestedAt }) => requestedAt, { as: 'absolute', width: '176px', from: 800 }),
           when('Last byte gone', ({ doneAt }) => doneAt, {
             as: 'absolute',
@@ -90,14 +86,12 @@ export function ReceiptView() {
     <Page
       title="Erasure receipt"
       description={
-        <PageLink {...to.receipts} className={classes.onScreen}>
+        <PageLink {...to.receipts} className="cb-screen">
           All receipts
         </PageLink>
       }
       action={
-        <Button leftSection={<IconPrinter size={16} />} onClick={() => print()} disabled={!receipt.data}>
-          Print
-        </Button>
+        <TextButton icon={IconPrinter} label="Print" onClick={() => print()} disabled={!receipt.data} />
       }
     >
       <Loaded query={receipt} what="The receipt">
@@ -125,7 +119,7 @@ export function ReceiptView() {
                 </p>
               </div>
             </Panel>
-            <PageLink {...to.audit} search={{ action: 'erasure_requested' }} className={classes.onScreen}>
+            <PageLink {...to.audit} search={{ action: 'erasure_requested' }} className="cb-screen">
               Who asked for it: audit trail
             </PageLink>
           </Stack>
@@ -182,12 +176,8 @@ function useReceipt(id: string) {
 
 function ReceiptState({ receipt: { status } }: { receipt: Pick<ErasureReceipt, 'status'> }) {
   return status === 'done' ? (
-    <StatusBadge tone="success" icon={<IconCheck size={12} />}>
-      Erased
-    </StatusBadge>
+    <StatusBadge tone="success" icon={IconCheck} label="Erased" />
   ) : (
-    <StatusBadge tone="accent" icon={<span className="cb-pulse" />}>
-      Erasing
-    </StatusBadge>
+    <StatusBadge tone="accent" icon={Pulse} label="Erasing" />
   )
 }

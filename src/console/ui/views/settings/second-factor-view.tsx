@@ -3,8 +3,7 @@ import { useSearch } from '@tanstack/react-router'
 import { Problem } from '../../components/problem.tsx'
 import { sessionQuery } from '../../session.ts'
 import { signOut } from '../../shell/sign-out.ts'
-import { EntryFrame } from '../entry/entry-frame.tsx'
-import { useEntry } from '../entry/opened-link.tsx'
+import { EntryFrame, useEntry } from '../entry/entry-frame.tsx'
 import { TwoFactorSteps } from './two-factor.tsx'
 
 /** Where people set up a second factor that the console's owner requires. Not among the views of entry, which load less. */

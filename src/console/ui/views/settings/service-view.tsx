@@ -5,16 +5,15 @@ import type { ReactNode } from 'react'
 import type { Queue, ServiceAnswer } from '../../../operator/service-state.ts'
 import { api, read } from '../../api.ts'
 import { useAct } from '../../components/acts.ts'
+import { Mono } from '../../components/code.tsx'
 import { Empty } from '../../components/empty.tsx'
 import { asBytes, asCount } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
-import { Mono } from '../../components/mono.tsx'
 import { Facts, Page, Section } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Problem } from '../../components/problem.tsx'
+import { Problem, Warning } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { QueryTable, Table, type TableProps } from '../../components/table.tsx'
-import { Warning } from '../../components/warning.tsx'
 import { useOwnsConsole } from '../../session.ts'
 
 /** The service reads its state at most once a minute. */
@@ -45,6 +44,7 @@ export function ServiceView() {
 
 function Service() {
   const { data, error, refetch } = useQuery({ ...read(api.operator), refetchInterval })
+  const retry = () => void refetch()
   return (
     <Page
       title="Service"
@@ -61,11 +61,7 @@ function Service() {
       }
     >
       {error && !data && (
-        <Problem
-          title="The service's state could not be loaded"
-          error={error}
-          onRetry={() => void refetch()}
-        />
+        <Problem title="The service's state could not be loaded" error={error} onRetry={retry} />
       )}
       {data?.problem && <Warning>{data.problem}</Warning>}
       <SimpleGrid type="container" cols={{ base: 1, '824px': 2 }} spacing="lg">
@@ -78,9 +74,9 @@ function Service() {
             rows={data?.queues}
             rowKey={({ name }) => name}
             expectedRows={Object.keys(queueNames).length}
-            columns={({ text, when }) => [
+            columns={({ figure, text, when }) => [
               text('What', ({ name }) => queueNames[name]),
-              text('Waiting', ({ waiting }) => atMost(waiting), { width: '88px', align: 'right' }),
+              figure('Waiting', ({ waiting }) => atMost(waiting), '88px'),
               when('Since', ({ oldestAt }) => oldestAt, { none: '', from: 480 }),
             ]}
           />
@@ -144,22 +140,20 @@ function atMost(count: number): string {
 }
 
 function Projects({ rows }: { rows: ServiceAnswer['projects'] | undefined }) {
-  const figure = { width: '96px', align: 'right' } as const
-  const extra = { ...figure, from: 640 } as const
   return (
     <Table
       label="Projects"
       rows={rows}
       rowKey={({ id }) => id}
       expectedRows={3}
-      columns={({ text }) => [
+      columns={({ figure, text }) => [
         text('Project', ({ name }) => name),
-        text('Calls', ({ calls }) => asCount(calls), figure),
-        text('Items', ({ items }) => atMost(items), extra),
-        text('Chunks', ({ chunks }) => atMost(chunks), extra),
-        text('Recordings', ({ recordings }) => atMost(recordings), { ...extra, width: '112px' }),
-        text('Text, about', ({ textBytes }) => asBytes(textBytes), { ...figure, width: '112px' }),
-        text('Sound', ({ recordingBytes }) => asBytes(recordingBytes), extra),
+        figure('Calls', ({ calls }) => asCount(calls), '96px'),
+        figure('Items', ({ items }) => atMost(items), '96px', 640),
+        figure('Chunks', ({ chunks }) => atMost(chunks), '96px', 640),
+        figure('Recordings', ({ recordings }) => atMost(recordings), '112px', 640),
+        figure('Text, about', ({ textBytes }) => asBytes(textBytes), '112px'),
+        figure('Sound', ({ recordingBytes }) => asBytes(recordingBytes), '96px', 640),
       ]}
     />
   )
@@ -172,11 +166,11 @@ function Keys({ rows }: Pick<TableProps<ServiceAnswer['keys'][number]>, 'rows'>)
       rows={rows}
       rowKey={({ id }) => id}
       expectedRows={3}
-      columns={({ text, when }) => [
+      columns={({ figure, text, when }) => [
         text('Key', ({ name }) => name),
         text('Kind', ({ kind }) => (kind === 'live' ? 'API' : 'Ingest'), { width: '96px', from: 640 }),
         text('Project', ({ project }) => project, { from: 480 }),
-        text('Requests', ({ requests }) => asCount(requests), { width: '96px', align: 'right' }),
+        figure('Requests', ({ requests }) => asCount(requests), '96px'),
         when('Last used', ({ lastUsedAt }) => lastUsedAt, { width: '128px' }),
       ]}
     />
@@ -222,9 +216,7 @@ function SecondFactors() {
           cell(
             'Second factor',
             ({ hasTwoFactor }) => (
-              <StatusBadge tone={hasTwoFactor ? 'success' : 'neutral'}>
-                {hasTwoFactor ? 'On' : 'None'}
-              </StatusBadge>
+              <StatusBadge tone={hasTwoFactor ? 'success' : 'neutral'} label={hasTwoFactor ? 'On' : 'None'} />
             ),
             { width: '136px' },
           ),

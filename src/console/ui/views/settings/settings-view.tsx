@@ -21,7 +21,7 @@ export function SettingsView() {
   if (!shown) return <Outlet />
   return (
     <>
-      <nav ref={tabs} aria-label="Settings" className={classes.tabs}>
+      <nav ref={tabs} aria-label="Settings" className={`cb-screen ${classes.tabs}`}>
         {settingsPagesFor(role).map(({ to, label }) => (
           <Link key={to} to={to} params={{ project: id }} className={classes.tab}>
             {label}

@@ -1,37 +1,39 @@
-import { Anchor, Button, Group, PasswordInput, Select, Stack } from '@mantine/core'
-import { IconClock, IconKey, IconRefresh, IconTrash } from '@tabler/icons-react'
+import { Anchor, Button, Checkbox, Group, NativeSelect, PasswordInput, Select, Stack } from '@mantine/core'
+import { type Icon, IconClock, IconKey, IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { setUpOf } from '../../../../sources/catalog.ts'
+import type { ImportPreview, ImportReport } from '../../../../sources/history/imports.ts'
 import type { SourceRecord } from '../../../../sources/sources.ts'
 import { pathOf, read } from '../../api.ts'
 import { useAct } from '../../components/acts.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
-import { CodeBlock } from '../../components/code-block.tsx'
+import { CodeBlock, Mono } from '../../components/code.tsx'
 import { useConfirm } from '../../components/dialogs.tsx'
-import { counted } from '../../components/figures.ts'
+import { asCount, counted } from '../../components/figures.ts'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
-import { Mono } from '../../components/mono.tsx'
-import { Labelled, Loaded, Page } from '../../components/page.tsx'
+import { Facts, Labelled, Loaded, Page } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { Table } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
-import { ApiFields, filled, useShowSecret } from './new-source.tsx'
-import { SourceHistory } from './source-history.tsx'
 import {
+  ApiFields,
   addressOf,
   answersLookUps,
+  filled,
   sentBy,
   sourceSteps,
   sourceTemplates,
+  useShowSecret,
   useSource,
   watchingMs,
-} from './sources.ts'
+} from './sources.tsx'
 
 const route = getRouteApi('/p/$project/settings/integrations/sources/$source')
 
@@ -49,14 +51,13 @@ export function SourceView() {
       title={data?.name ?? 'Source'}
       description={<PageLink {...to.integrations}>All integrations</PageLink>}
       action={
-        <Button
+        <TextButton
+          icon={IconTrash}
+          label="Delete"
           variant="default"
-          leftSection={<IconTrash size={16} />}
           onClick={() => data && remove(data)}
           disabled={!data}
-        >
-          Delete
-        </Button>
+        />
       }
     >
       <Loaded query={source} what="The source">
@@ -78,7 +79,6 @@ export function SourceView() {
   )
 }
 
-/** Asks before a source is deleted. */
 function useRemoval() {
   const { of } = useProject()
   const ask = useConfirm()
@@ -104,21 +104,14 @@ export function SourceState({ source: { platform, lastEventAt, hasSecret, poll }
   if (lastEventAt) return <Instant at={lastEventAt} />
   if (poll)
     return (
-      <StatusBadge tone={poll.reason ? 'warning' : 'neutral'} icon={<IconClock size={12} />}>
-        {poll.reason ?? `Polled every ${poll.every}`}
-      </StatusBadge>
+      <StatusBadge
+        tone={poll.reason ? 'warning' : 'neutral'}
+        icon={IconClock}
+        label={poll.reason ?? `Polled every ${poll.every}`}
+      />
     )
-  if (!hasSecret)
-    return (
-      <StatusBadge tone="warning" icon={<IconKey size={12} />}>
-        Needs a secret
-      </StatusBadge>
-    )
-  return (
-    <StatusBadge tone="neutral" icon={<IconClock size={12} />}>
-      Waiting for the first {sentBy(platform)}
-    </StatusBadge>
-  )
+  if (!hasSecret) return <StatusBadge tone="warning" icon={IconKey} label="Needs a secret" />
+  return <StatusBadge tone="neutral" icon={IconClock} label={`Waiting for the first ${sentBy(platform)}`} />
 }
 
 function Arrived({ source: { platform, events, lastEventAt, hasSecret, poll } }: SourceProps) {
@@ -153,16 +146,15 @@ function Failures({ source: { id } }: SourceProps) {
   })
   if (!data || data.data.length === 0) return null
   const button = (
-    <Button
+    <TextButton
+      icon={IconRefresh}
+      label="Read again"
       variant="default"
       size="xs"
-      leftSection={<IconRefresh size={14} />}
       loading={again.isPending}
       disabled={!data.data.some(({ isKept }) => isKept)}
       onClick={() => again.mutate()}
-    >
-      Read again
-    </Button>
+    />
   )
   return (
     <Panel title="Events that could not be read" aside={button}>
@@ -235,13 +227,27 @@ function Secret({ source }: SourceProps) {
   if (!hasSecret || isOpen) return <PasteSecret source={source} onDone={() => setOpen(false)} />
   return (
     <Labelled label="Secret">
-      <Group justify="space-between">
-        <span className="cb-dimmed">{secretName}: stored.</span>
-        <Button variant="default" size="xs" onClick={() => setOpen(true)}>
-          Replace
-        </Button>
-      </Group>
+      <Kept says={`${secretName}: stored.`} verb="Replace" act={() => setOpen(true)} />
     </Labelled>
+  )
+}
+
+interface KeptProps {
+  says: string
+  verb: string
+  icon?: Icon
+  isPending?: boolean
+  act: () => void
+}
+
+/** What is stored and never shown, with a button that replaces it. */
+function Kept({ says, verb, icon, isPending = false, act }: KeptProps) {
+  const drawn = icon && { icon }
+  return (
+    <Group justify="space-between">
+      <span className="cb-dimmed">{says}</span>
+      <TextButton label={verb} {...drawn} variant="default" size="xs" loading={isPending} onClick={act} />
+    </Group>
   )
 }
 
@@ -278,24 +284,18 @@ function NewSecret({ source }: SourceProps) {
   })
   return (
     <Labelled label="Secret">
-      <Group justify="space-between">
-        <span className="cb-dimmed">Shown once, when it was created.</span>
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={<IconRefresh size={14} />}
-          loading={isPending}
-          onClick={() => mutate()}
-        >
-          Create a new secret
-        </Button>
-      </Group>
+      <Kept
+        says="Shown once, when it was created."
+        icon={IconRefresh}
+        verb="Create a new secret"
+        isPending={isPending}
+        act={() => mutate()}
+      />
       {error && <Problem error={error} />}
     </Labelled>
   )
 }
 
-/** The API key of a source, to be saved or replaced. */
 function ApiKey({ source }: SourceProps) {
   const [isOpen, setOpen] = useState(false)
   const { label } = setUpOf(source.platform)
@@ -304,14 +304,11 @@ function ApiKey({ source }: SourceProps) {
       {isOpen ? (
         <SaveApiKey source={source} onDone={() => setOpen(false)} />
       ) : (
-        <Group justify="space-between">
-          <span className="cb-dimmed">
-            {source.hasApiKey ? `${label}’s API key: stored.` : `No API key of ${label} yet.`}
-          </span>
-          <Button variant="default" size="xs" onClick={() => setOpen(true)}>
-            {source.hasApiKey ? 'Replace' : 'Add'}
-          </Button>
-        </Group>
+        <Kept
+          says={source.hasApiKey ? `${label}’s API key: stored.` : `No API key of ${label} yet.`}
+          verb={source.hasApiKey ? 'Replace' : 'Add'}
+          act={() => setOpen(true)}
+        />
       )}
     </Panel>
   )
@@ -376,7 +373,6 @@ function Polling({ source: { id, platform, options, hasApiKey, poll } }: SourceP
 
 /** How the agents of the platform search the knowledge during a call. */
 function LookUps({ source: { platform } }: SourceProps) {
-  const { id: project } = useProject()
   const { label } = setUpOf(platform)
   return (
     <Panel title="Knowledge during a call">
@@ -386,15 +382,186 @@ function LookUps({ source: { platform } }: SourceProps) {
         ) : (
           <>
             Give your {label} agents a tool that gets passages from this project’s knowledge:{' '}
-            <PageLink
-              to="/p/$project/settings/integrations/$integration"
-              params={{ project, integration: 'tools' }}
-            >
-              Set up the tool
-            </PageLink>
+            <PageLink {...to.integration('tools')}>Set up the tool</PageLink>
           </>
         )}
       </p>
     </Panel>
+  )
+}
+
+const watchMs = 1_000
+const days = [7, 14, 30, 90, 365]
+const states = {
+  running: ['accent', 'Importing'],
+  waiting: ['warning', 'Waiting'],
+  done: ['success', 'Imported'],
+  stopped: ['neutral', 'Stopped'],
+  failed: ['danger', 'Failed'],
+} as const
+const requestsPerMinute = 300
+
+interface HistoryProps {
+  source: SourceRecord
+}
+
+/** What the platform has from before the source, to look at and to import. */
+export function SourceHistory({ source }: HistoryProps) {
+  const history = useProject().of.sources({ id: source.id }).import
+  const { data } = useQuery({
+    ...read(history),
+    refetchInterval: ({ state }) => (state.data && isOpen(state.data.state) ? watchMs : false),
+  })
+  const stop = useAct({ send: () => history.delete(), changes: history, says: 'Import stopped.' })
+  if (!data) return null
+  const { state } = data
+  const [tone, word] = state ? states[state] : []
+  return (
+    <Panel title="Import history" aside={tone && <StatusBadge tone={tone} label={word} />}>
+      <Stack gap="md">
+        {state && <Report report={data} />}
+        {isOpen(state) ? (
+          <Group justify="flex-end">
+            <Button variant="default" loading={stop.isPending} onClick={() => stop.mutate()}>
+              Stop
+            </Button>
+          </Group>
+        ) : (
+          <NewImport source={source} />
+        )}
+        {stop.error && <Problem error={stop.error} />}
+      </Stack>
+    </Panel>
+  )
+}
+
+function isOpen(state: ImportReport['state'] | null): boolean {
+  return state === 'running' || state === 'waiting'
+}
+
+/** How far an import came, and what it found. */
+function Report({ report }: { report: ImportReport }) {
+  const { reason, at, found, samples, recordings, skipped } = report
+  const numbers = {
+    New: report.created,
+    Changed: report.changed,
+    'Known already': report.unchanged,
+    'Still live': report.live,
+    'Deleted here': report.erased,
+    'No phone calls': skipped.notVoice + skipped.test + skipped.unmatched,
+    'Deleted there': skipped.deletedThere,
+    'Not readable': report.failed,
+    'Recordings to fetch': recordings.queued,
+    'Recordings fetched': recordings.kept,
+    'Recordings failed': recordings.failed,
+  }
+  const told = Object.entries(numbers).filter(([, count]) => count > 0)
+  return (
+    <>
+      {reason && <p>{reason}</p>}
+      <p role="status">
+        {counted(found, 'call')} found
+        {at && (
+          <>
+            , up to <Instant at={at} as="day" />
+          </>
+        )}
+        .
+      </p>
+      {told.length > 0 && (
+        <Facts isWide of={Object.fromEntries(told.map(([name, count]) => [name, asCount(count)]))} />
+      )}
+      {samples.map(({ field, message, count }) => (
+        <p key={`${field} ${message}`}>
+          <Mono>{field}</Mono> {message} ({counted(count, 'call')})
+        </p>
+      ))}
+    </>
+  )
+}
+
+/** Looks first, since an import may take hours. */
+function NewImport({ source: { id, platform, hasApiKey } }: HistoryProps) {
+  const { of } = useProject()
+  const { label } = setUpOf(platform)
+  const history = of.sources({ id }).import
+  const keeps = useQuery(read(of.settings)).data?.recordings === 'keep'
+  const [since, setSince] = useState('90d')
+  const [recordings, setRecordings] = useState(false)
+  const look = useAct({ send: () => history.post({ since, dryRun: true }) })
+  const start = useAct({ send: () => history.post({ since, recordings }), changes: history })
+  const preview = look.data && 'ok' in look.data ? look.data : null
+  if (!hasApiKey)
+    return <p className="cb-dimmed">Add {label}’s API key to import the calls from before this source.</p>
+  return (
+    <>
+      <p className="cb-dimmed">
+        Asks {label} for past calls, and dates them as they were. No webhook is sent, and nothing is analyzed.
+        {platform === 'vapi' && ' Vapi deletes calls after 14 days on its smallest plan.'}
+      </p>
+      <Group align="flex-end">
+        <NativeSelect
+          label="Calls from"
+          data={days.map((count) => ({ value: `${count}d`, label: `Last ${count} days` }))}
+          value={since}
+          onChange={(event) => {
+            setSince(event.currentTarget.value)
+            look.reset()
+          }}
+        />
+        <Button variant="default" loading={look.isPending} onClick={() => look.mutate()}>
+          See what there is
+        </Button>
+      </Group>
+      {preview && <Preview preview={preview} label={label} />}
+      {preview?.ok && (
+        <Group justify="space-between">
+          <Checkbox
+            label="Fetch recordings"
+            description={
+              keeps ? 'Those that are deleted soonest come first.' : 'This project does not keep recordings.'
+            }
+            disabled={!keeps}
+            checked={recordings}
+            onChange={(event) => setRecordings(event.currentTarget.checked)}
+          />
+          <TextButton label="Import" loading={start.isPending} onClick={() => start.mutate()} />
+        </Group>
+      )}
+      {(look.error ?? start.error) && <Problem error={look.error ?? start.error} />}
+    </>
+  )
+}
+
+/** What a dry run has seen, in sentences. */
+function Preview({ preview, label }: { preview: ImportPreview; label: string }) {
+  if (!preview.ok)
+    return (
+      <p role="alert">
+        <StatusBadge tone="danger" label="Not possible" /> {preview.reason}
+      </p>
+    )
+  const { total, reachable, perCall, seen, recordings, goneAt } = preview
+  const minutes = total === null ? 0 : Math.ceil((total * perCall) / requestsPerMinute)
+  return (
+    <p role="status">
+      {total === null
+        ? `${label} shows ${counted(seen, 'call')} on its first page.`
+        : `${label} has ${counted(total, 'call')}.`}
+      {reachable && (
+        <>
+          {' '}
+          The oldest that it shows began on <Instant at={reachable} as="day" />.
+        </>
+      )}
+      {recordings !== null && ` ${counted(recordings, 'recording')} among ${counted(seen, 'call')}.`}
+      {goneAt && (
+        <>
+          {' '}
+          A recording is deleted there on <Instant at={goneAt} as="day" />.
+        </>
+      )}
+      {minutes > 1 && ` The import takes about ${counted(minutes, 'minute')}.`}
+    </p>
   )
 }

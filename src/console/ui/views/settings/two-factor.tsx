@@ -5,9 +5,9 @@ import { useState } from 'react'
 import type { TwoFactorSetUp } from '../../../../access/people/two-factor.ts'
 import { type Answered, api, pathOf, read, unwrap } from '../../api.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
+import { CopyButton, Mono } from '../../components/code.tsx'
 import { CodeField } from '../../components/code-field.tsx'
-import { CopyButton } from '../../components/copy-button.tsx'
-import { Mono } from '../../components/mono.tsx'
+import { TextButton } from '../../components/icon-button.tsx'
 import { Labelled, Loaded } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
@@ -48,10 +48,7 @@ export function TwoFactorPanel() {
     void queryClient.invalidateQueries({ queryKey: pathOf(api['two-factor']) })
   }
   return (
-    <Panel
-      title="Two-factor sign-in"
-      aside={state.data?.isOn && <StatusBadge tone="success">On</StatusBadge>}
-    >
+    <Panel title="Two-factor sign-in" aside={state.data?.isOn && <StatusBadge tone="success" label="On" />}>
       {step ? (
         <Steps step={step} onStep={setStep} onDone={close} onCancel={close} />
       ) : (
@@ -99,9 +96,7 @@ interface StateProps {
 
 function State({ isOn, isRequired, ask }: StateProps) {
   const button = (label: string, purpose: Purpose) => (
-    <Button variant="default" onClick={() => ask(purpose)}>
-      {label}
-    </Button>
+    <TextButton label={label} variant="default" onClick={() => ask(purpose)} />
   )
   return (
     <Group justify="space-between" gap="md">
@@ -145,7 +140,6 @@ function PasswordStep({ purpose, onStep, onDone, ...cancelling }: PasswordStepPr
         ref={field}
         label="Your password"
         autoComplete="current-password"
-        visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
         {...form.field('password')}
       />
       {asksForCode && <CodeField takesFocus={false} {...form.field('code')} />}

@@ -1,7 +1,35 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
+import classes from './code.module.css'
+
+interface CodeBlockProps {
+  code: string
+  /** The label of the copy button, such as `Copy command`. */
+  label?: string
+}
+
+/** A few lines of code or one command, to copy. Long lines wrap. */
+export function CodeBlock({ code, label = 'Copy' }: CodeBlockProps) {
+  return (
+    <div className={classes.code}>
+      <pre>{code}</pre>
+      <CopyButton value={code} label={label} />
+    </div>
+  )
+}
+
+interface MonoProps {
+  children: ReactNode
+  /** Cuts off with an ellipsis when there is no room. */
+  truncate?: boolean
+}
+
+/** For ids, keys and phone numbers. */
+export function Mono({ children, truncate = false }: MonoProps) {
+  return <span className={truncate ? 'cb-mono cb-truncate' : 'cb-mono'}>{children}</span>
+}
 
 const saidForMs = 1_500
 

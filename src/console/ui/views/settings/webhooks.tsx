@@ -1,11 +1,36 @@
-import { Button, Checkbox, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconAlertTriangle, IconCheck, IconPower } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import type { WebhookAttempt } from '../../../../webhooks/deliveries.ts'
+import type { WebhookEvent } from '../../../../webhooks/events.ts'
 import type { WebhookRecord } from '../../../../webhooks/webhooks.ts'
+import { read } from '../../api.ts'
+import { useAct } from '../../components/acts.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
+import { Mono } from '../../components/code.tsx'
 import { useConfirm, useShow } from '../../components/dialogs.tsx'
-import { Mono } from '../../components/mono.tsx'
+import { counted } from '../../components/figures.ts'
+import { Instant } from '../../components/instant.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
 import { useProject } from '../../session.ts'
-import { allEvents } from './webhook-queries.ts'
+
+/** Each event, and when it is sent. */
+const eventWords = {
+  'call.started': 'A live call started',
+  'call.changed': 'A call changed',
+  'call.completed': 'A call was completed',
+  'call.deleted': 'A call was deleted',
+  'knowledge.changed': 'An item was stored or changed',
+  'knowledge.ready': 'Vector search can find an item',
+  'knowledge.deleted': 'An item was deleted',
+  'erasure.done': 'An erasure request was completed',
+  'call.analyzed': 'A call was analyzed',
+  'alert.changed': 'An alert changed its state',
+} as const satisfies Record<WebhookEvent, string>
+
+export const allEvents = Object.entries(eventWords)
 
 /** A secret of 70 characters stands on one line. */
 const secretSize = 600
@@ -144,4 +169,71 @@ function useShowSecret() {
         </ShownOnce>
       ),
     })
+}
+
+/** @param isAlways also when there is nothing to say */
+export function WebhookState({ row, isAlways = false }: { row: WebhookRecord; isAlways?: boolean }) {
+  const { enabled, failures } = row
+  if (!enabled) return <StatusBadge tone="danger" icon={IconPower} label="Disabled" />
+  if (failures > 0)
+    return <StatusBadge tone="warning" icon={IconAlertTriangle} label={counted(failures, 'failure')} />
+  return isAlways ? <StatusBadge tone="neutral" icon={IconCheck} label="Enabled" /> : null
+}
+
+/** Why it is disabled, and enabling it. */
+export function SwitchedOff({ row: { id, disabledAt, disabledReason } }: { row: WebhookRecord }) {
+  const { of } = useProject()
+  const enable = useAct({ send: () => of.webhooks({ id }).enable.post({}), changes: of.webhooks })
+  const sayWhyNot = ({ message }: Error) => notifications.show({ color: 'red', message })
+  return (
+    <Group gap="xs" pt={4} pb="xs" c="dimmed">
+      <span>
+        {disabledReason} Disabled {disabledAt && <Instant at={disabledAt} />}. Nothing is sent until you
+        enable it.
+      </span>
+      <Button
+        size="compact-xs"
+        variant="default"
+        loading={enable.isPending}
+        onClick={() => enable.mutate(undefined, { onError: sayWhyNot })}
+      >
+        Enable and send missed events
+      </Button>
+    </Group>
+  )
+}
+
+/** The status of the answer, or why there was none. */
+export function AttemptStatus({
+  attempt: { status, error },
+}: {
+  attempt: Pick<WebhookAttempt, 'status' | 'error'>
+}) {
+  if (status !== null && status >= 200 && status < 300)
+    return <span className="cb-figure cb-dimmed">{status}</span>
+  return (
+    <span title={error ?? undefined}>
+      <StatusBadge tone="danger" icon={IconAlertTriangle} label={status ?? error} />
+    </span>
+  )
+}
+
+const refetchInterval = 5_000
+
+/** The webhooks of the project, without their secrets. */
+export function useWebhooks() {
+  return useQuery({ ...read(useProject().of.webhooks), refetchInterval })
+}
+
+/** The newest attempts to send events to a webhook; or the newest that failed. */
+export function useAttempts(id: string, isFailed: boolean) {
+  const { attempts } = useProject().of.webhooks({ id })
+  const query = isFailed ? ({ failed: 'true' } as const) : {}
+  return useQuery({ ...read(attempts, query), refetchInterval, placeholderData: keepPreviousData })
+}
+
+/** One message with its attempts. */
+export function useMessage(id: string, message: string, isOn = true) {
+  const at = useProject().of.webhooks({ id }).messages({ message })
+  return useQuery({ ...read(at), refetchInterval, enabled: isOn })
 }

@@ -1,4 +1,18 @@
-import type { Analysis } from '../../../../analysis/schemas.ts'
+import { IconCheck, IconQuestionMark, IconX } from '@tabler/icons-react'
+import type { Analysis, Verdict as Result } from '../../../../analysis/schemas.ts'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { verdictWords } from '../calls/filter-labels.ts'
+
+const verdictBadges = {
+  pass: { tone: 'success', icon: IconCheck },
+  fail: { tone: 'danger', icon: IconX },
+  unknown: { tone: 'neutral', icon: IconQuestionMark },
+} as const
+
+/** The answer to a criterion, as an icon and a word. */
+export function Verdict({ result }: { result: Result }) {
+  return <StatusBadge {...verdictBadges[result]} label={verdictWords[result]} />
+}
 
 const skips: Record<string, string> = {
   when: 'The rubric does not ask about calls like this one.',
