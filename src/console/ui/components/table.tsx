@@ -16,7 +16,7 @@ import { Instant } from './instant.tsx'
 import { Mono } from './mono.tsx'
 import { Problem } from './problem.tsx'
 import classes from './table.module.css'
-import { isTyping } from './typing.ts'
+import { isShortcut } from './typing.ts'
 
 type More = Partial<Pick<Column<unknown>, 'width' | 'from' | 'align'>>
 type Of<Row, Value> = (row: Row) => Value
@@ -280,7 +280,7 @@ function useRowKeys<Row>(body: Body, { onOpen, onClose, selectedKey }: ListTable
   useEffect(() => {
     if (!isOn) return
     const move = (event: globalThis.KeyboardEvent) => {
-      if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event)) return
+      if (!isShortcut(event)) return
       if (event.key === 'Escape') close()
       const step = { j: 1, k: -1 }[event.key]
       if (!step) return

@@ -15,14 +15,14 @@ import { Mono } from '../../components/mono.tsx'
 import { Facts, Loaded } from '../../components/page.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { to } from '../../components/to.ts'
+import { useKeys } from '../../components/typing.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { callAnalysisQuery, rubricQuery } from '../analysis/analysis-queries.ts'
 import { stateWords, valueWords } from '../analysis/analysis-words.ts'
 import { Verdict } from '../analysis/verdict.tsx'
-import classes from './call-analysis.module.css'
+import classes from './call.module.css'
 import { useCallPage } from './call-page.ts'
 import { useReview } from './review-queries.ts'
-import { useKeys } from './use-keys.ts'
 
 /** What the model and people say of a call, criterion by criterion, and all values of its analysis. */
 export function CallAnalysis() {
@@ -164,7 +164,7 @@ function Criteria({ analysis }: { analysis: Analysis }) {
   if (isPending) return <Skeleton height={criteria.length * 140} />
   const rubric = new Map(data?.rubric?.criteria.map((one) => [one.id, one]))
   return (
-    <ol ref={list} className={classes.criteria} aria-label="Criteria">
+    <ol ref={list} className="cb-box cb-wrap" aria-label="Criteria">
       {criteria.map((criterion) => {
         const { id, result, rationale, turns, quote, support } = criterion
         const own = ruled[id]
@@ -181,7 +181,9 @@ function Criteria({ analysis }: { analysis: Analysis }) {
             className={classes.criterion}
           >
             <Group justify="space-between" align="flex-start" wrap="nowrap" gap={12} w="100%">
-              <h3 dir="auto">{name}</h3>
+              <Title order={3} miw={0} lh="24px" dir="auto">
+                {name}
+              </Title>
               <Ruling name={name} own={own} onRule={(verdict) => rule(criterion, verdict)} />
             </Group>
             {question && (
@@ -247,13 +249,13 @@ function Ruling({ name, own, onRule }: RulingProps) {
       m={0}
       p={0}
       bd="none"
-      className={classes.ruling}
+      flex="none"
       aria-label={`Your verdict on ${name}`}
     >
       {rulings.map(({ verdict, label, key }) => (
         <Guarded key={verdict} right="change" label={own === verdict ? 'Clear verdict' : `${label} (${key})`}>
           <Button
-            variant="default"
+            variant={own === verdict ? 'light' : 'default'}
             size="compact-sm"
             aria-pressed={own === verdict}
             onClick={() => onRule(verdict)}
@@ -271,11 +273,20 @@ function Quote({ turns, quote }: { turns: readonly number[]; quote: string }) {
   const { places } = useCallPage()
   if (!quote) return null
   return (
-    <button type="button" className={classes.quote} onClick={() => places.quote(turns, quote)}>
+    <Group
+      component="button"
+      gap={6}
+      wrap="nowrap"
+      align="flex-start"
+      px={8}
+      py={4}
+      className={`cb-wrap ${classes.quote}`}
+      onClick={() => places.quote(turns, quote)}
+    >
       <IconCornerDownRight size={14} aria-hidden />
       <span className="cb-hidden">Show in the transcript: </span>
       <q dir="auto">{quote}</q>
-    </button>
+    </Group>
   )
 }
 
@@ -319,9 +330,9 @@ export function RawCall() {
         </Button>
         <span className="cb-dimmed">{asBytes(new Blob([json]).size)}</span>
       </Group>
-      <section className={classes.raw} aria-label="The call as JSON">
+      <Box component="section" className="cb-box" p="sm" bg="var(--cb-surface)" aria-label="The call as JSON">
         <JsonTree value={whole} depth={3} />
-      </section>
+      </Box>
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { Stack } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ComparedMetric, Comparison } from '../../../../calls/figures/comparing/schemas.ts'
@@ -6,14 +6,14 @@ import { criterionPrefix, prefixOf } from '../../../../calls/filters.ts'
 import { asCount, asDecimal, counted } from '../../components/figures.ts'
 import { Panel } from '../../components/panel.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { to } from '../../components/to.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useNow } from '../../components/use-now.ts'
 import { parseSearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import { rubricQuery } from '../analysis/analysis-queries.ts'
 import { formatOf, nameOfFigure } from '../charts/chart.ts'
-import { figureQuery } from '../charts/chart-queries.ts'
-import { useCriteria } from '../charts/use-chart.ts'
+import { figureQuery, useCriteria } from '../charts/chart-queries.ts'
 import classes from './compare.module.css'
 
 type Calls = Comparison['a']
@@ -136,7 +136,9 @@ function Row({ metric, a, b, names }: RowProps) {
   const { format } = formatOf(figure)
   return (
     <li>
-      <strong dir="auto">{name}</strong>
+      <Text component="strong" inherit fw={500} dir="auto">
+        {name}
+      </Text>
       <Value of={metric.a} calls={a} name={names.a} format={format} />
       <Value of={metric.b} calls={b} name={names.b} format={format} />
       <Interval metric={metric} isShare={figure.show === 'share'} format={format} />
@@ -154,10 +156,9 @@ interface ValueProps {
 
 /** Leads to the calls. */
 function Value({ of: { value, n }, calls: { query, calls }, name, format }: ValueProps) {
-  const { id: project } = useProject()
   return (
-    <span className={classes.value}>
-      <Link to="/p/$project/calls" params={{ project }} search={parseSearch(query)} preload={false}>
+    <Stack component="span" gap={0} className="cb-figure">
+      <Link {...to.calls} search={parseSearch(query)} preload={false}>
         <span className={classes.name}>{name}: </span>
         {value === null ? 'None' : format(value)}
       </Link>
@@ -166,7 +167,7 @@ function Value({ of: { value, n }, calls: { query, calls }, name, format }: Valu
           {asCount(n)} of {counted(calls, 'call')}
         </span>
       )}
-    </span>
+    </Stack>
   )
 }
 
@@ -186,7 +187,7 @@ function Interval({ metric: { difference, low, high, verdict }, isShare, format 
   const reach = Math.max(Math.abs(low ?? 0), Math.abs(high ?? 0), Math.abs(difference)) || 1
   const at = (value: number) => `${50 + (48 * value) / reach}%`
   return (
-    <span className={classes.interval}>
+    <Stack component="span" gap={0} className={classes.interval}>
       {low !== null && high !== null && (
         <span className={classes.bar} data-verdict={verdict} aria-hidden>
           <span style={{ left: at(low), right: `calc(100% - ${at(high)})` }} />
@@ -202,7 +203,7 @@ function Interval({ metric: { difference, low, high, verdict }, isShare, format 
           </span>
         )}
       </span>
-    </span>
+    </Stack>
   )
 }
 
