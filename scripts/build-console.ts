@@ -76,7 +76,9 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   { name: 'forms', test: /ui\/components\/api-form/ },
   // Needs overlays and fields, which the sign-in page must not load.
   { name: 'secrets', test: /ui\/components\/shown-once/ },
-  // The same, of views and of charts.
+  // Of calls, of the call's page and of agreement, which must not load each other.
+  { name: 'queue', test: /ui\/views\/calls\/(queue-queries|view-queries)/ },
+  // Needs overlays and fields, too; of views and of charts.
   { name: 'keep', test: /ui\/views\/calls\/save-form/ },
   // Neither the overview nor the calls need them.
   {
@@ -84,7 +86,7 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
     test: /@mantine\/core\/.*\/(SegmentedControl|Tabs)\/|ui\/components\/(page|table)\.tsx/,
   },
   // Of the list without calls, which must not load forms.
-  { name: 'first-call', test: /ui\/views\/(calls\/no-calls|first-steps\/first-call|settings\/keys)\.tsx?$/ },
+  { name: 'first-call', test: /ui\/views\/(first-steps\/first-call|settings\/keys)\.tsx?$/ },
   // Of knowledge, of the playground and of questions, and of the form of a key.
   { name: 'items', test: /ui\/views\/knowledge\/(queries|tags-field)/ },
   // Of settings and of the first steps, and of two pages of knowledge.
@@ -100,21 +102,15 @@ const chunkGroups: Rolldown.CodeSplittingGroup[] = [
   // What the overview, the list of calls and the call's page have in common, and some of it other lists and privacy, too.
   {
     name: 'calls',
-    test: /ui\/views\/(calls\/(call-filters|call-line|columns|date-ranges|evaluation|filter-(fields|forms|labels)|pill)|callers\/(caller-link|use-open-caller)|analysis\/analysis-queries)\.tsx?$/,
+    test: /ui\/views\/(calls\/(call-filters|call-line|date-ranges|filter-(fields|forms|labels)|pill)|callers\/(caller-link|use-open-caller)|analysis\/analysis-queries)\.tsx?$/,
   },
   // Of the overview, of a chart's page and of alerts; what chooses a chart needs fields.
   {
     name: 'charts',
-    test: /ui\/views\/charts\/(card|chart|chart-queries|figure-chart|groups|plot|scale|use-chart)\.tsx?$/,
+    test: /ui\/views\/charts\/(card|chart|chart-queries|figure-chart|groups|plot)\.tsx?$/,
   },
   // Of the call's page, a caller's and privacy, which would be joined with the playground's parts.
   { name: 'holds', test: /ui\/views\/calls\/holds/ },
-  // Of calls, of the call's page and of agreement, which must not load each other.
-  { name: 'queue', test: /ui\/views\/calls\/(queue-queries|view-queries)/ },
-  // It would be joined with what the list of knowledge needs.
-  { name: 'list-menu', test: /ui\/views\/calls\/list-menu/ },
-  // Of the call's page, of questions and of what is done with many calls.
-  { name: 'review', test: /ui\/views\/calls\/(review-queries|use-keys)/ },
   { name: 'chart-choices', test: /ui\/views\/charts\/chart-choices/ },
   // Of the playground and an item's page; it would be joined with dialogs of calls.
   { name: 'ask', test: /ui\/views\/playground\/ask-form/ },
@@ -242,10 +238,10 @@ async function bundle(): Promise<Output[]> {
     root: sources,
     base: assetsPath,
     logLevel: 'error',
-    // The names of animations and containers are for all sheets.
+    // The names of animations and containers are for all sheets, and cells name their areas.
     css: {
       transformer: 'lightningcss',
-      lightningcss: { cssModules: { animation: false, container: false } },
+      lightningcss: { cssModules: { animation: false, container: false, grid: false } },
     },
     plugins: [stylesOfMantine],
     build: {
@@ -288,7 +284,7 @@ const stylesOfMantine: Plugin = {
 /** Classes of the views of a folder share a file, and so do their styles; those of the call's page are not the list's. */
 function stylesOf(id: string): string | null {
   const [, folder = null, name = ''] = /ui\/views\/([\w-]+)\/([\w-]+)\.module\.css$/.exec(id) ?? []
-  if (folder === 'calls') return /^(call-list|calls|queue|view-tabs)$/.test(name) ? 'calls' : 'styles-call'
+  if (folder === 'calls') return /^(call-list|calls)$/.test(name) ? 'calls' : 'styles-call'
   return folder && `styles-${/^(charts|first-steps)$/.test(folder) ? 'overview' : folder}`
 }
 

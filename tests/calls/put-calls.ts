@@ -31,3 +31,15 @@ export async function exportParts({ calls }: Pick<Services, 'calls'>, projectId:
 export function said(...texts: string[]): CallChange {
   return { transcript: texts.map((content) => ({ role: 'user', content })) }
 }
+
+/** So many completed calls, a minute apart, the newest first. */
+export function newestFirst<Call extends CallChange & { id: string }>(
+  count: number,
+  callAt: (at: number) => Call,
+) {
+  return Array.from({ length: count }, (_, at) => ({
+    status: 'completed' as const,
+    createdAt: new Date(Date.now() - (at + 1) * 60_000).toISOString(),
+    ...callAt(at),
+  }))
+}

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import type { CallChange, TimelineEntry } from '../../src/calls/schemas.ts'
 import { findings } from '../support/accessibility.ts'
+import { boxOf } from '../support/call-list.ts'
 import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { madeWav } from '../support/recordings.ts'
 import { until } from '../support/until.ts'
@@ -102,12 +103,6 @@ describe('the page of a call, in a browser', () => {
     await page.locator('#call li[data-role]').first().waitFor()
     await page.locator('#call [role="slider"]').waitFor()
     return page
-  }
-
-  async function boxOf(element: Locator) {
-    const box = await element.boundingBox()
-    if (!box) throw new Error('It is not shown')
-    return box
   }
 
   const topOf = async (page: Page) => (await boxOf(page.locator('#call li[data-role]').first())).y

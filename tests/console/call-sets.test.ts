@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { CallRows } from '../../src/calls/reading/call-rows.ts'
 import type { FrozenSet, ReviewQueue } from '../../src/calls/review/call-sets.ts'
 import type { ChangedReview } from '../../src/calls/review/schemas.ts'
-import { putCalls } from '../calls/put-calls.ts'
+import { newestFirst, putCalls } from '../calls/put-calls.ts'
 import { startConsole } from '../support/console.ts'
 import { expectProblem } from '../support/problem.ts'
 import { startService, type TestProject } from '../support/service.ts'
@@ -17,12 +17,10 @@ const people = await startConsole(service)
 /** A project with failed calls `f0`, `f1`, … and as many others, the newest first. */
 async function projectWith(failed: number): Promise<TestProject> {
   const project = await people.mintProject()
-  const calls = Array.from({ length: 2 * failed }, (_, at) => ({
+  const calls = newestFirst(2 * failed, (at) => ({
     id: `${at % 2 === 0 ? 'f' : 's'}${Math.floor(at / 2)}`,
-    status: 'completed' as const,
     evaluation: at % 2 === 0 ? 'fail' : 'success',
     callerNumber: `+1555729${String(at).padStart(4, '0')}`,
-    createdAt: new Date(Date.now() - (at + 1) * minuteMs).toISOString(),
   }))
   await putCalls(service.services, project.projectId, calls)
   return project
@@ -117,13 +115,6 @@ describe('a queue of reviews', () => {
       const unread = await people.owner.send('POST', pathOf(project), { query })
       await expectProblem(unread, 'invalid_request')
     }
-  })
-
-  test('ends when its person says so', async () => {
-    const project = await projectWith(1)
-    const set = await freeze(project, { name: 'Short', query: '' })
-    expect((await people.owner.fetch(pathOf(project, `/${set.id}`), { method: 'DELETE' })).status).toBe(200)
-    expect(await queuesOf(project)).toEqual([])
   })
 })
 

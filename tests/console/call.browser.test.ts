@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { CallChange, CallDetails } from '../../src/calls/schemas.ts'
 import { findings } from '../support/accessibility.ts'
+import { boxOf } from '../support/call-list.ts'
 import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { until } from '../support/until.ts'
 
@@ -56,12 +57,6 @@ describe('work on a call, in a browser', () => {
   async function choose(page: Page, name: string): Promise<void> {
     await page.getByRole('button', { name: 'More for this call' }).click()
     await page.getByRole('menuitem', { name, exact: true }).click()
-  }
-
-  async function boxOf(element: Locator) {
-    const box = await element.boundingBox()
-    if (!box) throw new Error('It is not shown')
-    return box
   }
 
   async function reviewOf(id: string): Promise<CallDetails['review']> {
@@ -179,25 +174,6 @@ describe('work on a call, in a browser', () => {
     await page.keyboard.press('Control+k')
     await page.getByRole('option', { name: 'Copy link to turn 2' }).click()
     await copied(`${address}#turn-2`)
-  })
-
-  test('has a link for each turn, also of a long call, and the strip leads to a moment', async () => {
-    const page = await openCall('long#turn-400')
-    const named = page.locator('li[data-target]')
-    // The texts count from 0.
-    await named.getByText('This is turn 399.').waitFor()
-    await page
-      .getByRole('img', { name: /^The caller speaks/ })
-      .first()
-      .waitFor({ state: 'attached' })
-    const short = await openCall('two')
-    await short.getByRole('link', { name: /0:03.0/ }).click()
-    await short.locator('li[data-target]', { hasText: 'Friday' }).waitFor()
-    expect(new URL(short.url()).hash).toBe('#turn-2')
-    const strip = await short.getByRole('slider', { name: 'Position in the call' }).boundingBox()
-    if (!strip) throw new Error('There is no strip')
-    await short.mouse.click(strip.x + strip.width * 0.9, strip.y + strip.height / 2)
-    await short.locator('li[data-target]', { hasText: 'It is moved.' }).waitFor()
   })
 
   test('keeps its place while it is live, grows long and is printed', async () => {
@@ -343,15 +319,6 @@ describe('work on a call, in a browser', () => {
     await unsaved.getByRole('button', { name: 'Save again' }).click()
     await unsaved.waitFor({ state: 'detached' })
     await until(async () => (await reviewOf('long'))?.note === 'Written on a train')
-  })
-
-  test('is opened whatever its ID is', async () => {
-    for (const id of ['facets', 'label'])
-      await project.send('PUT', `/ingest/calls/${id}`, { ...call, callerNumber: null })
-    const page = await openCall('facets')
-    const opened = page.getByRole('region', { name: 'Call facets' })
-    await opened.getByText('Moved the booking to Friday.').waitFor()
-    await openCall('label')
   })
 
   test('leads to the other calls of its number', async () => {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { CallChange } from '../../src/calls/schemas.ts'
 import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
+import { madeWav } from '../support/recordings.ts'
 
 const recordingUrl = 'https://recordings.example/call-1042.wav?sig=a%2Bb'
 
@@ -156,7 +157,7 @@ describe('the details of a call, in a browser', () => {
     const asked: string[] = []
     await page.route('https://recordings.example/**', async (route) => {
       asked.push(route.request().url())
-      await route.fulfill({ contentType: 'audio/wav', body: silence() })
+      await route.fulfill({ contentType: 'audio/wav', body: madeWav() })
     })
     const audio = page.locator('audio')
     await audio.waitFor({ state: 'attached' })
@@ -181,22 +182,3 @@ describe('the details of a call, in a browser', () => {
     await insecure.getByRole('link', { name: 'Open the recording' }).waitFor()
   })
 })
-
-/** A WAV file of a tenth of a second. http://soundfile.sapp.org/doc/WaveFormat/ */
-function silence(): Buffer {
-  const samples = 800
-  const header = Buffer.alloc(44)
-  header.write('RIFF', 0)
-  header.writeUInt32LE(36 + samples, 4)
-  header.write('WAVEfmt ', 8)
-  header.writeUInt32LE(16, 16)
-  header.writeUInt16LE(1, 20)
-  header.writeUInt16LE(1, 22)
-  header.writeUInt32LE(8_000, 24)
-  header.writeUInt32LE(8_000, 28)
-  header.writeUInt16LE(1, 32)
-  header.writeUInt16LE(8, 34)
-  header.write('data', 36)
-  header.writeUInt32LE(samples, 40)
-  return Buffer.concat([header, Buffer.alloc(samples, 128)])
-}

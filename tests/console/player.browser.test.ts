@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Page } from 'playwright-core'
 import type { CallChange, CallRecording } from '../../src/calls/schemas.ts'
+import { notKept } from '../../src/recordings/recordings.ts'
 import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { madeWav } from '../support/recordings.ts'
 import { until } from '../support/until.ts'
@@ -52,17 +53,6 @@ async function upload(id: string, body: Buffer<ArrayBuffer>): Promise<void> {
   const answer = await project.fetch(`/ingest/calls/${id}/recording`, { method: 'PUT', body })
   expect(answer.status).toBeLessThan(300)
 }
-const none: CallRecording = {
-  state: 'none',
-  reason: null,
-  contentType: null,
-  bytes: null,
-  durationSeconds: null,
-  channels: null,
-  keptAt: null,
-  mutedSeconds: null,
-  muted: null,
-}
 
 const { service, set, project, tabs } = await startConsoleInBrowser()
 for (const id of ['kept', 'mono', 'no-waveform', 'waiting', 'failed', 'expired', 'unmuted'])
@@ -76,7 +66,7 @@ const state = (id: string, recording: Partial<CallRecording>) =>
   service.services.ingest.setRecording(
     project.projectId,
     id,
-    { recording: { ...none, ...recording } },
+    { recording: { state: 'none', ...notKept, ...recording } },
     { beside: { statements: () => [sql`select 1`] } },
   )
 await state('waiting', { state: 'waiting' })

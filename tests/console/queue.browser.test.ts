@@ -1,13 +1,12 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
-import { putCalls, said } from '../calls/put-calls.ts'
+import { newestFirst, putCalls, said } from '../calls/put-calls.ts'
 import { findings } from '../support/accessibility.ts'
-import { addFilter, openListMenu } from '../support/call-list.ts'
+import { addFilter, openListMenu, rowOf } from '../support/call-list.ts'
 import { type OpenOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import type { TestProject } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-const minuteMs = 60_000
 const keysPerCallMax = 3
 
 type Box = Awaited<ReturnType<Locator['boundingBox']>>
@@ -18,14 +17,12 @@ describe('reviewing, in a browser', () => {
   /** A project with failed calls `f0`, `f1`, … and as many others in between, the newest first. */
   async function projectWith(failed: number): Promise<TestProject> {
     const project = await set.mintProject()
-    const calls = Array.from({ length: 2 * failed }, (_, at) => ({
+    const calls = newestFirst(2 * failed, (at) => ({
       id: `${at % 2 === 0 ? 'f' : 's'}${Math.floor(at / 2)}`,
-      status: 'completed' as const,
       duration: 60 + at,
       evaluation: at % 2 === 0 ? 'fail' : 'success',
       callerNumber: `+1415555${String(1_000 + at)}`,
       calledNumber: '+493055501234',
-      createdAt: new Date(Date.now() - (at + 1) * minuteMs).toISOString(),
       ...said(`Where is order ${at}?`, 'It is on its way.'),
     }))
     await putCalls(service.services, project.projectId, calls)
@@ -45,7 +42,13 @@ describe('reviewing, in a browser', () => {
       .getByRole('region', { name: `Call ${id}`, exact: true })
       .getByRole('region', { name: 'Queue' })
       .waitFor()
-  const rowOf = (page: Page, id: string) => page.locator(`[data-call="${id}"]`)
+  const selected = (page: Page) => page.getByRole('region', { name: 'Selected calls' })
+  /** Reviews the calls of the list, of which there are so many. */
+  const begin = async (page: Page, calls: number) => {
+    await page.getByRole('button', { name: 'Review', exact: true }).click()
+    await page.getByRole('button', { name: `Review ${calls} calls` }).click()
+    await shown(page, 'f0')
+  }
   const bottomOf = (box: Box) => (box?.y ?? 0) + (box?.height ?? 0)
   const rightOf = (box: Box) => (box?.x ?? 0) + (box?.width ?? 0)
 
@@ -57,8 +60,7 @@ describe('reviewing, in a browser', () => {
       keys += 1
       await page.keyboard.press(key)
     }
-    await page.getByRole('button', { name: 'Review', exact: true }).click()
-    await page.getByRole('button', { name: 'Review 20 calls' }).click()
+    await begin(page, 20)
     await page.getByText('0 of 20').first().waitFor()
     for (let at = 0; at < 20; at++) {
       await shown(page, `f${at}`)
@@ -89,9 +91,7 @@ describe('reviewing, in a browser', () => {
   test('back leads to the last one judged, whose new verdict goes on where the person was', async () => {
     const project = await projectWith(4)
     const page = await openTab(project, 'calls?evaluation=fail')
-    await page.getByRole('button', { name: 'Review', exact: true }).click()
-    await page.getByRole('button', { name: 'Review 4 calls' }).click()
-    await shown(page, 'f0')
+    await begin(page, 4)
     await page.keyboard.press('s')
     await shown(page, 'f1')
     // Of two keys at once the first one counts, and a key that is held judges one call.
@@ -134,9 +134,7 @@ describe('reviewing, in a browser', () => {
   test('going back from a queue leads to the list where it was begun', async () => {
     const project = await projectWith(3)
     const page = await openTab(project, 'calls?evaluation=fail')
-    await page.getByRole('button', { name: 'Review', exact: true }).click()
-    await page.getByRole('button', { name: 'Review 3 calls' }).click()
-    await shown(page, 'f0')
+    await begin(page, 3)
     await page.keyboard.press('s')
     await shown(page, 'f1')
     await page.getByRole('button', { name: 'Continue' }).click()
@@ -151,7 +149,7 @@ describe('reviewing, in a browser', () => {
     const project = await projectWith(60)
     await set.owner.send('POST', `/projects/${project.id}/holds`, { callId: 'f3', reason: 'Court' })
     const page = await openTab(project, 'calls?evaluation=fail')
-    const bar = page.getByRole('region', { name: 'Selected calls' })
+    const bar = selected(page)
     const selectAll = async () => {
       await page.getByRole('checkbox', { name: 'Select all loaded calls' }).click()
       await bar.getByRole('button', { name: 'Select all 60 calls' }).click()
@@ -192,7 +190,7 @@ describe('reviewing, in a browser', () => {
     await set.owner.send('POST', `/projects/${project.id}/holds`, { callId: 'f3', reason: 'Court' })
     const page = await openTab(project, 'calls?evaluation=fail')
     await page.getByRole('checkbox', { name: 'Select all loaded calls' }).click()
-    const bar = page.getByRole('region', { name: 'Selected calls' })
+    const bar = selected(page)
     await bar.getByRole('button', { name: 'Select the first 1,000' }).click()
     await bar.getByText('1,000 selected, the first of those that match').waitFor()
     await bar.getByRole('button', { name: 'Delete all that match' }).click()
@@ -207,7 +205,7 @@ describe('reviewing, in a browser', () => {
     const project = await projectWith(3)
     const page = await openTab(project, 'calls')
     for (const id of ['s0', 's2']) await rowOf(page, id).getByRole('checkbox').click()
-    const bar = page.getByRole('region', { name: 'Selected calls' })
+    const bar = selected(page)
     await bar.getByRole('button', { name: 'Evaluate' }).click()
     await page.getByRole('menuitem', { name: 'Failed' }).click()
     const message = page.getByRole('alert').filter({ hasText: '2 calls evaluated' })
@@ -232,7 +230,7 @@ describe('reviewing, in a browser', () => {
     const page = await openTab(project, 'calls')
     const tabsOf = page.getByRole('navigation', { name: 'Views' })
     await rowOf(page, 's0').getByRole('checkbox').click()
-    const bar = page.getByRole('region', { name: 'Selected calls' })
+    const bar = selected(page)
     await bar.waitFor()
     await tabsOf.getByRole('link', { name: 'Good' }).click()
     await page.waitForURL(/evaluation=success/)
@@ -306,7 +304,7 @@ describe('reviewing, in a browser', () => {
     const clear = page.getByRole('button', { name: 'Clear filters' })
     expect((await clear.boundingBox())?.y).toBeLessThan(bottomOf(await search.boundingBox()))
     await rowOf(page, 'f0').getByRole('checkbox').click()
-    const bar = page.getByRole('region', { name: 'Selected calls' })
+    const bar = selected(page)
     await bar.getByRole('button', { name: 'Label' }).click()
     await page.getByRole('option', { name: 'billing' }).first().waitFor()
     const scrolls = page.locator('.mantine-ScrollArea-viewport:visible').first()
@@ -322,7 +320,7 @@ describe('reviewing, in a browser', () => {
     const [summary, duration] = [await cell('summary').boundingBox(), await cell('duration').boundingBox()]
     expect((duration?.x ?? 0) - rightOf(summary)).toBeLessThan(24)
     await rowOf(page, 'f0').getByRole('checkbox').click()
-    const bar = page.getByRole('region', { name: 'Selected calls' })
+    const bar = selected(page)
     await bar.getByRole('button', { name: 'Clear selection' }).waitFor()
     expect(await bar.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
     expect(await findings(page)).toEqual([])
@@ -334,9 +332,7 @@ describe('reviewing, in a browser', () => {
     await rowOf(page, 'f0').locator('mark').first().waitFor()
     const heightOf = async (id: string) => (await rowOf(page, id).boundingBox())?.height ?? 0
     await until(async () => (await heightOf('f0')) < 70)
-    await page.getByRole('button', { name: 'Review', exact: true }).click()
-    await page.getByRole('button', { name: 'Review 3 calls' }).click()
-    await shown(page, 'f0')
+    await begin(page, 3)
     await page.getByRole('region', { name: 'Queue' }).getByRole('button', { name: 'Success' }).click()
     await shown(page, 'f1')
     expect(await findings(page)).toEqual([])

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 
 /** Opens a filter of calls that is not set yet. */
 export async function addFilter(page: Page, name: string): Promise<void> {
@@ -17,4 +17,15 @@ export async function saveView(page: Page, name: string): Promise<void> {
   await page.getByLabel('Save these filters as').fill(name)
   await page.getByRole('button', { name: 'Save view' }).click()
   await page.getByText('Saved the view').waitFor()
+}
+
+export function rowOf(page: Page, id: string): Locator {
+  return page.locator(`[data-call="${id}"]`)
+}
+
+/** Where an element is. @throws if it is not shown */
+export async function boxOf(element: Locator) {
+  const box = await element.boundingBox()
+  if (!box) throw new Error('It is not shown')
+  return box
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Call, CallDetails, TimelineEntry } from '../../../src/calls/schemas.ts'
 import { hashOfTurn, turnOfHash } from '../../../src/console/ui/views/calls/call-links.ts'
-import { callText } from '../../../src/console/ui/views/calls/call-text.ts'
+import { callText } from '../../../src/console/ui/views/calls/conversation.ts'
 import { stepsOf } from '../../../src/console/ui/views/calls/step.ts'
 
 const retrievedIn = (text: string) =>

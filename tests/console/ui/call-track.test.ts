@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { TimelineEntry, Turn } from '../../../src/calls/schemas.ts'
 import { columnsOf, nextAfter, trackOf, turnAt } from '../../../src/console/ui/views/calls/call-track.ts'
-import { linesOf } from '../../../src/console/ui/views/calls/conversation.ts'
-import { medianParts, partsOf, totalOf } from '../../../src/console/ui/views/calls/latency.ts'
+import { linesOf, medianParts, partsOf, totalOf } from '../../../src/console/ui/views/calls/conversation.ts'
 import { stepsOf } from '../../../src/console/ui/views/calls/step.ts'
 
 const transcript: Turn[] = ['Hello.', 'Hi.', 'It is moved.'].map((content, at) => ({

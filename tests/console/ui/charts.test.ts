@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { Dates } from '../../../src/console/ui/components/dates.ts'
 import { parseSearch, stringifySearch } from '../../../src/console/ui/search-params.ts'
-import { formatOf, titleOf } from '../../../src/console/ui/views/charts/chart.ts'
+import { formatOf, scaleOf, titleOf } from '../../../src/console/ui/views/charts/chart.ts'
 import { chartOf, chartSearch } from '../../../src/console/ui/views/charts/chart-search.ts'
 import { groupsOf, kindsOf } from '../../../src/console/ui/views/charts/groups.ts'
-import { scaleOf } from '../../../src/console/ui/views/charts/scale.ts'
 
 const berlin = new Dates('Europe/Berlin')
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { findInTurns, rangesByTurn } from '../../../src/console/ui/views/calls/turn-matches.ts'
+import { findInTurns, rangesByTurn } from '../../../src/console/ui/views/calls/conversation.ts'
 
 const turns = [
   { role: 'user' as const, content: 'Is it (really) 5.00? Straße, İzmir.' },

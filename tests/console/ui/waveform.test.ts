@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { lanePath, readWaveform, silencesOf } from '../../../src/console/ui/views/calls/waveform.ts'
+import { lanePath, readWaveform, silencesOf } from '../../../src/console/ui/views/calls/call-track.ts'
 import { Peaks } from '../../../src/recordings/audio/peaks.ts'
 
 /** Two lanes of a second for each level, as the service computes them. */

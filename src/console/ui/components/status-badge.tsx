@@ -5,7 +5,7 @@ import classes from './status-badge.module.css'
 interface StatusBadgeProps {
   tone: 'neutral' | 'accent' | 'success' | 'warning' | 'danger'
   /** A dot without one. */
-  icon?: Icon | typeof Pulse
+  icon?: Icon | typeof Pulse | undefined
   /** A word: colour alone is not enough. */
   label: ReactNode
 }

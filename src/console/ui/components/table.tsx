@@ -12,7 +12,7 @@ import {
   useRef,
 } from 'react'
 import { Mono } from './code.tsx'
-import { isTyping } from './events.ts'
+import { isShortcut } from './events.ts'
 import { IconButton } from './icon-button.tsx'
 import { Instant } from './instant.tsx'
 import { Problem } from './problem.tsx'
@@ -285,7 +285,7 @@ function useRowKeys<Row>(body: Body, { onOpen, onClose, selectedKey }: ListTable
   useEffect(() => {
     if (!isOn) return
     const move = (event: globalThis.KeyboardEvent) => {
-      if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event)) return
+      if (!isShortcut(event)) return
       if (event.key === 'Escape') close()
       const step = { j: 1, k: -1 }[event.key]
       if (!step) return

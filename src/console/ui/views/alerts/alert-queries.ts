@@ -6,8 +6,7 @@ import { plusDays } from '../../components/dates.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from '../calls/call-queries.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
-import { readFigures } from '../charts/chart-queries.ts'
-import { useCriteria } from '../charts/use-chart.ts'
+import { readFigures, useCriteria } from '../charts/chart-queries.ts'
 import type { Names } from './alert-words.ts'
 
 /** An alert is evaluated once a minute. */

@@ -21,8 +21,14 @@ import { PagedTable } from '../../components/table.tsx'
 import { to } from '../../components/to.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject, useRefusal } from '../../session.ts'
-import { CallSummary, Duration, Numbers, RunningDuration } from '../calls/call-line.tsx'
-import { Evaluation, LiveBadge } from '../calls/evaluation.tsx'
+import {
+  CallSummary,
+  Duration,
+  Evaluation,
+  LiveBadge,
+  Numbers,
+  RunningDuration,
+} from '../calls/call-line.tsx'
 import { CallerHolds } from '../calls/holds.tsx'
 
 const route = getRouteApi('/p/$project/callers/$caller')

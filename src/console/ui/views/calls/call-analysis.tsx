@@ -6,6 +6,7 @@ import type { Analysis, JudgedCriterion } from '../../../../analysis/schemas.ts'
 import type { ShownDetails } from '../../../call-routes.ts'
 import { CopyButton, Mono } from '../../components/code.tsx'
 import { Empty } from '../../components/empty.tsx'
+import { useKeys } from '../../components/events.ts'
 import { asBytes, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
 import { Instant } from '../../components/instant.tsx'
@@ -17,10 +18,9 @@ import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { callAnalysisQuery, rubricQuery } from '../analysis/analysis-queries.ts'
 import { stateWords, Verdict, valueWords } from '../analysis/analysis-words.tsx'
-import classes from './call-analysis.module.css'
+import classes from './call.module.css'
 import { useCallPage } from './call-page.ts'
 import { useReview } from './review-queries.ts'
-import { useKeys } from './use-keys.ts'
 
 /** What the model and people say of a call, criterion by criterion, and all values of its analysis. */
 export function CallAnalysis() {
@@ -162,7 +162,7 @@ function Criteria({ analysis }: { analysis: Analysis }) {
   if (isPending) return <Skeleton height={criteria.length * 140} />
   const rubric = new Map(data?.rubric?.criteria.map((one) => [one.id, one]))
   return (
-    <ol ref={list} className={classes.criteria} aria-label="Criteria">
+    <ol ref={list} className="cb-box cb-wrap" aria-label="Criteria">
       {criteria.map((criterion) => {
         const { id, result, rationale, turns, quote, support } = criterion
         const own = ruled[id]
@@ -179,7 +179,9 @@ function Criteria({ analysis }: { analysis: Analysis }) {
             className={classes.criterion}
           >
             <Group justify="space-between" align="flex-start" wrap="nowrap" gap={12} w="100%">
-              <h3 dir="auto">{name}</h3>
+              <Title order={3} miw={0} lh="24px" dir="auto">
+                {name}
+              </Title>
               <Ruling name={name} own={own} onRule={(verdict) => rule(criterion, verdict)} />
             </Group>
             {question && (
@@ -245,13 +247,13 @@ function Ruling({ name, own, onRule }: RulingProps) {
       m={0}
       p={0}
       bd="none"
-      className={classes.ruling}
+      flex="none"
       aria-label={`Your verdict on ${name}`}
     >
       {rulings.map(({ verdict, label, key }) => (
         <Guarded key={verdict} right="change" label={own === verdict ? 'Clear verdict' : `${label} (${key})`}>
           <Button
-            variant="default"
+            variant={own === verdict ? 'light' : 'default'}
             size="compact-sm"
             aria-pressed={own === verdict}
             onClick={() => onRule(verdict)}
@@ -269,11 +271,20 @@ function Quote({ turns, quote }: { turns: readonly number[]; quote: string }) {
   const { places } = useCallPage()
   if (!quote) return null
   return (
-    <button type="button" className={classes.quote} onClick={() => places.quote(turns, quote)}>
+    <Group
+      component="button"
+      gap={6}
+      wrap="nowrap"
+      align="flex-start"
+      px={8}
+      py={4}
+      className={`cb-wrap ${classes.quote}`}
+      onClick={() => places.quote(turns, quote)}
+    >
       <IconCornerDownRight size={14} aria-hidden />
       <span className="cb-hidden">Show in the transcript: </span>
       <q dir="auto">{quote}</q>
-    </button>
+    </Group>
   )
 }
 
@@ -317,9 +328,9 @@ export function RawCall() {
         </Button>
         <span className="cb-dimmed">{asBytes(new Blob([json]).size)}</span>
       </Group>
-      <section className={classes.raw} aria-label="The call as JSON">
+      <Box component="section" className="cb-box" p="sm" bg="var(--cb-surface)" aria-label="The call as JSON">
         <JsonTree value={whole} depth={3} />
-      </section>
+      </Box>
     </>
   )
 }

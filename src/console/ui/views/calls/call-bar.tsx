@@ -1,4 +1,4 @@
-import { ActionIcon } from '@mantine/core'
+import { ActionIcon, Group } from '@mantine/core'
 import {
   IconArrowLeft,
   IconArrowsDiagonal,
@@ -13,15 +13,15 @@ import { useNavigate } from '@tanstack/react-router'
 import { lazy } from 'react'
 import type { Call } from '../../../../calls/schemas.ts'
 import type { ShownDetails } from '../../../call-routes.ts'
+import { useKeys } from '../../components/events.ts'
 import { IconButton } from '../../components/icon-button.tsx'
 import { ButtonWithPopup } from '../../components/popup.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import classes from './call.module.css'
-import { callTitle } from './call-text.ts'
-import { LiveBadge } from './evaluation.tsx'
+import { LiveBadge } from './call-line.tsx'
+import type { Rail } from './call-page.ts'
+import { callTitle } from './conversation.ts'
 import { useOpenCalls } from './open-calls.ts'
-import { useKeys } from './use-keys.ts'
-import type { Rail } from './use-rail.ts'
 
 const loadPopups = () => import('./call-popups.tsx')
 const CallMenu = lazy(async () => ({ default: (await loadPopups()).CallMenu }))
@@ -60,7 +60,7 @@ export function CallBar({ call, details, rail, isPage }: CallBarProps) {
         )}
       </h2>
       {call?.status === 'live' && <LiveBadge />}
-      <span className={classes.actions}>
+      <Group component="span" gap={2} ml="auto" wrap="nowrap" className={classes.actions}>
         <IconButton
           icon={IconChevronUp}
           label="Previous call"
@@ -107,7 +107,7 @@ export function CallBar({ call, details, rail, isPage }: CallBarProps) {
         <span className={classes.close}>
           <IconButton icon={IconX} label="Close call" hint="Close (Esc)" onClick={close} />
         </span>
-      </span>
+      </Group>
     </header>
   )
 }

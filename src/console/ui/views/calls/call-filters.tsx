@@ -1,4 +1,5 @@
 import { Anchor, Button, UnstyledButton } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
 import { lazy, type ReactNode, useEffect, useRef, useState, type WheelEvent } from 'react'
 import { type FilterName, prefixOf } from '../../../../calls/filters.ts'
@@ -32,6 +33,8 @@ interface CallFiltersProps {
   /** `isTyping` is set for a pause in typing, which adds no history entry. */
   onChange: (change: FilterChange, isTyping?: boolean) => void
   onClear: () => void
+  /** Whether they scroll sideways, so that nothing below them moves. They do in a low window, too. */
+  isOneLine?: boolean
   /** What else can be done with the filters that are set. */
   children?: ReactNode
 }
@@ -41,11 +44,12 @@ const none: readonly FilterName[] = []
 /** The search field, a menu of filters, a pill for each that is set, and what of the address cannot be read. */
 export function CallFilters(props: CallFiltersProps) {
   const { filters: all, faults, foundBy, omitted = none, onChange, onClear, children } = props
-  const { label = 'Filter calls' } = props
+  const { label = 'Filter calls', isOneLine = false } = props
+  const isLow = useMediaQuery('(max-height: 560px) and (min-width: 641px)')
   const filters = withoutFaults(all, faults)
   const isSet = isFiltered(all)
   return (
-    <search className={classes.filters} aria-label={label}>
+    <search className={classes.filters} data-one-line={isOneLine || isLow || undefined} aria-label={label}>
       {!omitted.includes('text') && (
         <SearchField
           label="Search words, numbers, IDs"
@@ -69,7 +73,7 @@ export function CallFilters(props: CallFiltersProps) {
         {children}
       </div>
       {faults.length > 0 && (
-        <p className={classes.found} role="alert">
+        <p className={`cb-note ${classes.found}`} role="alert">
           Cannot be read: {faults.map(({ name, message }) => `${labelOf(name)} ${message}`).join('; ')}.{' '}
           <LinkButton
             onClick={() => onChange(Object.fromEntries(faults.map(({ name }) => [name, undefined])))}
@@ -79,7 +83,7 @@ export function CallFilters(props: CallFiltersProps) {
         </p>
       )}
       {filters.text !== undefined && (foundBy === 'number' || foundBy === 'id') && (
-        <p className={classes.found}>
+        <p className={`cb-note ${classes.found}`}>
           {foundBy === 'number'
             ? 'Showing calls from or to a number that starts or ends like this.'
             : 'Showing calls whose ID starts like this.'}{' '}

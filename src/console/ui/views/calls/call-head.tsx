@@ -1,4 +1,4 @@
-import { Button, Group, Input, Stack } from '@mantine/core'
+import { Box, Button, Group, Input, Stack } from '@mantine/core'
 import {
   type Icon,
   IconChevronDown,
@@ -22,6 +22,7 @@ import {
 } from 'react'
 import type { ReviewChange } from '../../../../calls/review/schemas.ts'
 import type { Review } from '../../../../calls/schemas.ts'
+import { useKeys } from '../../components/events.ts'
 import { asCount, asDuration } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { loadLater } from '../../components/load-later.ts'
@@ -29,10 +30,9 @@ import { ButtonWithPopup } from '../../components/popup.tsx'
 import { Warning } from '../../components/problem.tsx'
 import { useRefusal } from '../../session.ts'
 import classes from './call-head.module.css'
+import { Evaluation } from './call-line.tsx'
 import { useCallPage } from './call-page.ts'
-import { Evaluation } from './evaluation.tsx'
 import { useReview, useUnsavedNote } from './review-queries.ts'
-import { useKeys } from './use-keys.ts'
 
 const noteCharsMax = 10_000
 /** For browsers without `field-sizing`, where the field does not grow with its text. */
@@ -64,12 +64,39 @@ export function CallVerdict({ isOnOneLine, children }: CallVerdictProps) {
   const own = review?.evaluation ?? null
   const isReviewed = review?.reviewed ?? own !== null
   const value = own ?? call.evaluation
-  return (
-    <section className={classes.verdict} aria-label="Review" data-line={isOnOneLine || undefined}>
-      {isReadOnly ? (
+  // Always there, so that an evaluation moves nothing.
+  const platform = (
+    <p className={`cb-note ${classes.platform}`}>
+      {own !== null && (
         <span className={classes.read}>
-          Evaluation: <Evaluation value={value} />
+          {analysis.state === 'done' ? 'Automatic' : 'Platform'}: <Evaluation value={call.evaluation} />
         </span>
+      )}
+      {!isOnOneLine &&
+        own === null &&
+        value !== null &&
+        `From the ${analysis.state === 'done' ? 'analysis' : 'platform'}`}
+      {isReviewed && review && (
+        <span className="cb-truncate">
+          {review.by ? <bdi>{review.by}</bdi> : 'Reviewed'}, <Instant at={review.at} />
+        </span>
+      )}
+    </p>
+  )
+  return (
+    <Group
+      component="section"
+      gap="4px 8px"
+      justify="space-between"
+      wrap={isOnOneLine ? 'nowrap' : 'wrap'}
+      className={classes.verdict}
+      data-line={isOnOneLine || undefined}
+      aria-label="Review"
+    >
+      {isReadOnly ? (
+        <Group component="span" gap={6} wrap="nowrap" miw={0} className={`cb-dimmed ${classes.read}`}>
+          Evaluation: <Evaluation value={value} />
+        </Group>
       ) : (
         <ButtonWithPopup
           kind="menu"
@@ -94,26 +121,11 @@ export function CallVerdict({ isOnOneLine, children }: CallVerdictProps) {
           )}
         </ButtonWithPopup>
       )}
+      {isOnOneLine && platform}
       <Reviewed isReviewed={isReviewed} onChange={isReadOnly ? null : mutate} />
-      {/* Always there, so that an evaluation moves nothing. */}
-      <p className={classes.platform}>
-        {own !== null && (
-          <span className={classes.read}>
-            {analysis.state === 'done' ? 'Automatic' : 'Platform'}: <Evaluation value={call.evaluation} />
-          </span>
-        )}
-        {!isOnOneLine &&
-          own === null &&
-          value !== null &&
-          `From the ${analysis.state === 'done' ? 'analysis' : 'platform'}`}
-        {isReviewed && review && (
-          <span className="cb-truncate">
-            {review.by ? <bdi>{review.by}</bdi> : 'Reviewed'}, <Instant at={review.at} />
-          </span>
-        )}
-      </p>
+      {!isOnOneLine && platform}
       {children}
-    </section>
+    </Group>
   )
 }
 
@@ -125,22 +137,22 @@ interface ReviewedProps {
 
 function Reviewed({ isReviewed, onChange }: ReviewedProps) {
   const icon = isReviewed ? (
-    <IconCircleCheckFilled size={14} className={classes.check} />
+    <IconCircleCheckFilled size={14} color="var(--cb-accent)" />
   ) : (
     <IconCircle size={14} />
   )
   if (!onChange) {
     return (
-      <span className={`${classes.read} ${classes.reviewed}`}>
+      <Group component="span" gap={6} wrap="nowrap" flex="none" mih={28} className="cb-dimmed">
         {icon} {isReviewed ? 'Reviewed' : 'Not reviewed'}
-      </span>
+      </Group>
     )
   }
   return (
     <Button
       variant="default"
       size="xs"
-      className={classes.reviewed}
+      flex="none"
       leftSection={icon}
       data-hint={isReviewed ? 'Say that it is not reviewed' : undefined}
       onClick={() => onChange({ reviewed: !isReviewed })}
@@ -159,12 +171,12 @@ export function CallNotes() {
   const { labels = [], note = null, flaggedTurns = [] } = details?.review ?? {}
   if (isReadOnly && labels.length === 0 && note === null && flaggedTurns.length === 0) return null
   return (
-    <section className={classes.notes} aria-label="Written by people">
+    <Group component="section" gap="4px 8px" mih={24} my={4} fz={12} aria-label="Written by people">
       {(labels.length > 0 || !isReadOnly) && (
         <Noted icon={IconTag} name="Labels" letter="l" onEdit={edit('labels')}>
           {labels.length === 0 && 'Add labels'}
           {labels.map((label) => (
-            <span key={label} className={classes.label} dir="auto">
+            <span key={label} className={`cb-truncate ${classes.label}`} dir="auto">
               {`${label} `}
             </span>
           ))}
@@ -204,7 +216,7 @@ export function CallNotes() {
         </Noted>
       )}
       <UnsavedNote />
-    </section>
+    </Group>
   )
 }
 
@@ -355,9 +367,17 @@ function UnsavedNote() {
           )}
           Your note is not saved:
         </p>
-        <blockquote className={classes.unsaved} dir="auto">
+        <Box
+          component="blockquote"
+          m={0}
+          pl="sm"
+          mah={240}
+          bd="0 solid var(--cb-warning)"
+          style={{ borderLeftWidth: 2, overflow: 'auto', overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}
+          dir="auto"
+        >
           {note || 'No note'}
-        </blockquote>
+        </Box>
         <Group gap={8}>
           <Button size="compact-sm" variant="default" onClick={replace}>
             {hasChanged ? 'Replace theirs with mine' : 'Save again'}

@@ -18,14 +18,12 @@ import { useDates } from '../../components/use-dates.ts'
 import { useIsPrinting } from '../../components/use-is-printing.ts'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
-import { CallLine, CallLineSkeleton } from './call-line.tsx'
+import { CallLine, CallLineSkeleton, type Column, type ColumnChoice } from './call-line.tsx'
 import classes from './call-list.module.css'
 import { type ChosenFilters, type OpenTab, type Order, orders } from './chosen-filters.ts'
-import type { Column, ColumnChoice } from './columns.ts'
 import { type CallListHandle, useRowFocus } from './list-keys.ts'
 import { byDay, type Entry, withoutDays } from './pages.ts'
-import type { Selection } from './selection.ts'
-import { type CallListData, useFollowedRows } from './use-call-list.ts'
+import { type CallListData, type Selection, useFollowedRows } from './use-call-list.ts'
 import { useTopWithin } from './use-top-within.ts'
 
 /** Row heights, as in call-list.module.css. Rows that turn out higher are measured. */
@@ -281,11 +279,11 @@ function ListHead({ shown, rows, selection, order, onOrder }: ListHeadProps) {
   )
 }
 
-interface ColumnHeadProps extends Pick<ListHeadProps, 'order' | 'onOrder'> {
-  column: Column
-}
-
-function ColumnHead({ column: { name, label, px, isFigure, order: by }, order, onOrder }: ColumnHeadProps) {
+function ColumnHead({
+  column: { name, label, px, isFigure, order: by },
+  order,
+  onOrder,
+}: Pick<ListHeadProps, 'order' | 'onOrder'> & { column: Column }) {
   // The list is sorted by time without an order, the newest first.
   const descending = by === 'createdAt' ? undefined : by && (`-${by}` as Order)
   const isDescending = by !== undefined && order === descending
@@ -312,14 +310,8 @@ function ColumnHead({ column: { name, label, px, isFigure, order: by }, order, o
   )
 }
 
-interface DayLineProps {
-  day: string
-  at: number
-  ref: Ref<HTMLTableRowElement>
-}
-
 /** The heading of a day, which may be wider than the first column. The first two columns are always shown. */
-function DayLine({ day, at, ref }: DayLineProps) {
+function DayLine({ day, at, ref }: { day: string; at: number; ref: Ref<HTMLTableRowElement> }) {
   return (
     <tr ref={ref} data-index={at} className={classes.day}>
       <th scope="rowgroup" colSpan={2}>

@@ -1,12 +1,10 @@
 import { createContext, type RefObject, use } from 'react'
 import type { Call } from '../../../../calls/schemas.ts'
 import type { ShownDetails } from '../../../call-routes.ts'
-import type { CallTrack } from './call-track.ts'
+import type { CallTrack, Waveform } from './call-track.ts'
 import type { Clock } from './clock.ts'
 import type { Line } from './conversation.ts'
 import type { Places, TurnSearch } from './use-places.ts'
-import type { Rail } from './use-rail.ts'
-import type { Waveform } from './waveform.ts'
 
 /** What plays of a call. */
 export interface Sound {
@@ -24,6 +22,16 @@ export interface NotesField {
   open: (field: 'labels' | 'note') => void
   /** Closed by key, it gives the focus back to what had it. */
   close: (how?: { isByKey?: boolean }) => void
+}
+
+/** Where the facts of a call are. */
+export interface Rail {
+  /** Whether there is room for them beside the conversation. */
+  isWide: boolean
+  /** Whether they are there. */
+  isBeside: boolean
+  isOpen: boolean
+  toggle: () => void
 }
 
 /** The call that is open, for all parts of its page. */

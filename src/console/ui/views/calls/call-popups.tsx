@@ -8,12 +8,13 @@ import { copyAndSay, Mono } from '../../components/code.tsx'
 import { useConfirm } from '../../components/dialogs.tsx'
 import { Guarded } from '../../components/guarded.tsx'
 import type { PopupProps } from '../../components/popup.tsx'
+import { to } from '../../components/to.ts'
 import { focusedOrMenu } from '../../components/use-focus.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { useCallLinks } from './call-links.ts'
 import { facetsQuery, forgetCall } from './call-queries.ts'
-import { callText } from './call-text.ts'
 import { readFilters } from './chosen-filters.ts'
+import { callText } from './conversation.ts'
 import { valueLabel } from './filter-labels.ts'
 import { useAskForHold, useHolds } from './holds.tsx'
 
@@ -183,13 +184,7 @@ function useAskToDelete(id: string) {
       says: 'Call deleted',
       done: async () => {
         // Leaves the call first, so that it is not requested again.
-        await navigate({
-          to: '/p/$project/calls',
-          params: { project },
-          search: filters,
-          replace: true,
-          resetScroll: false,
-        })
+        await navigate({ ...to.calls, search: filters, replace: true, resetScroll: false })
         forgetCall(queryClient, project, id)
       },
     })

@@ -1,7 +1,7 @@
-import { Box, Button, Group } from '@mantine/core'
+import { Box, Button, Group, Stack, Text } from '@mantine/core'
 import { IconChevronRight } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Fragment, lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { CallDetails } from '../../../../calls/schemas.ts'
 import type { QuestionOfCall } from '../../../../knowledge/questions/questions-of-call.ts'
 import { read } from '../../api.ts'
@@ -25,15 +25,13 @@ import { useProject } from '../../session.ts'
 import { CallerLink, isWholeNumber } from '../callers/caller-link.tsx'
 import classes from './call.module.css'
 import { CallNotes, CallVerdict } from './call-head.tsx'
-import { Duration, RunningDuration, Unknown } from './call-line.tsx'
+import { Duration, Evaluation, LiveBadge, RunningDuration, Unknown } from './call-line.tsx'
 import { useCallPage } from './call-page.ts'
-import { personsNumber } from './call-text.ts'
-import { Evaluation, LiveBadge } from './evaluation.tsx'
+import { medianParts, partLabels, personsNumber } from './conversation.ts'
 import { valueLabel } from './filter-labels.ts'
-import { SoundLine } from './heard-sound.tsx'
 import { CallHolds } from './holds.tsx'
-import { medianParts, partLabels } from './latency.ts'
 import { asRedacted, MarkedText } from './marked-text.tsx'
+import { hasSoundLine, SoundLine } from './recording.tsx'
 import steps from './transcript.module.css'
 import { LatencyBar } from './turn-latency.tsx'
 
@@ -50,6 +48,7 @@ export function CallRail() {
   const { call, details, rail, search } = useCallPage()
   const { isBeside, isOpen, toggle } = rail
   const number = personsNumber(call, details?.direction)
+  const isWhole = isOpen || search.summaryRanges.length > 0
   return (
     <aside id="call-facts" className={classes.rail} aria-label="Facts">
       <CallVerdict isOnOneLine={!isBeside}>
@@ -58,6 +57,7 @@ export function CallRail() {
             variant="subtle"
             color="gray"
             size="compact-xs"
+            flex="none"
             className={classes.unfold}
             rightSection={<IconChevronRight size={14} aria-hidden />}
             aria-expanded={isOpen}
@@ -71,13 +71,17 @@ export function CallRail() {
       <CallHolds id={call.id} />
       <SoundLine />
       {call.summary && (
-        <p
-          className={classes.summary}
-          data-whole={isOpen || search.summaryRanges.length > 0 || undefined}
+        <Text
+          component="p"
+          inherit
+          mt={4}
+          mb={isWhole ? 'sm' : 0}
+          // With the line of sound it has two lines while the details are folded.
+          {...(!isWhole && { lineClamp: hasSoundLine(call, details) ? 1 : 2 })}
           dir="auto"
         >
           <MarkedText text={call.summary} ranges={search.summaryRanges} />
-        </p>
+        </Text>
       )}
       {isOpen && (
         <>
@@ -173,16 +177,16 @@ function latencyOf({ latencyMs, timeline }: CallDetails): ReactNode {
   const parts = medianParts(timeline)
   if (latencyMs === null && parts.length === 0) return null
   return (
-    <span className={classes.latency} title="Medians of this call's turns">
+    <Stack component="span" gap={0} py={4} title="Medians of this call's turns">
       {latencyMs !== null && <span className="cb-figure">{asMilliseconds(latencyMs)}</span>}
-      <LatencyBar parts={parts} totalMs={latencyMs} />
+      <LatencyBar parts={parts} totalMs={latencyMs} isWide />
       {parts.map(({ part, ms }) => (
-        <Fragment key={part}>
+        <Group key={part} component="span" justify="space-between" fz={12}>
           <span className="cb-dimmed">{partLabels[part]}</span>
           <span className="cb-figure">{asMilliseconds(ms)}</span>
-        </Fragment>
+        </Group>
       ))}
-    </span>
+    </Stack>
   )
 }
 
@@ -205,14 +209,14 @@ function costOf({ costUsd, costParts, usage }: CallDetails): ReactNode {
   const lines = [partWords(costParts ?? []), ...(usage ?? []).map(usageWords)].filter((line) => line !== '')
   if (lines.length === 0) return cost
   return (
-    <details className={classes.cost}>
+    <Box component="details" py={4}>
       <summary>{cost}</summary>
       {lines.map((line) => (
         <Box key={line} component="p" mt={4} fz={12} dir="auto" className="cb-dimmed">
           {line}
         </Box>
       ))}
-    </details>
+    </Box>
   )
 }
 
@@ -243,16 +247,15 @@ function usageWords(used: NonNullable<CallDetails['usage']>[number]): string {
 interface FoldProps {
   /** The line that is always shown. */
   title: string
-  className?: string | undefined
   /** Rendered once it is open. */
   children: () => ReactNode
 }
 
 /** A part of the rail that begins folded. */
-function Fold({ title, className, children }: FoldProps) {
+function Fold({ title, children }: FoldProps) {
   const [isOpen, setIsOpen] = useState(false)
   return (
-    <details className={className} onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+    <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary className={`cb-dimmed ${steps.stepsLine}`}>
         <IconChevronRight size={14} className={steps.stepsChevron} aria-hidden />
         {title}
@@ -286,9 +289,9 @@ function CallTests({ id }: { id: string }) {
   const { data } = useQuery(read(useProject().of.cases, { call: id }))
   if (!data || data.data.length === 0) return null
   return (
-    <Fold title={counted(data.data.length, 'test')} className={classes.others}>
+    <Fold title={counted(data.data.length, 'test')}>
       {() => (
-        <ul>
+        <ul className={classes.others}>
           {data.data.map(({ id, name, expect }) => (
             <li key={id} title={expect}>
               <PageLink {...to.tests} inherit>
@@ -310,7 +313,7 @@ function leftGap({ mark, coverage, passages }: QuestionOfCall, gapCoverage: numb
 
 /** The newest calls of the same number, folded: how many there are is seen at once. */
 function OtherCalls({ id, number }: { id: string; number: string }) {
-  const { id: project, of } = useProject()
+  const { of } = useProject()
   const dates = useDates()
   const { data } = useQuery({
     ...read(of.calls, { number, limit: String(othersShown) }),
@@ -322,15 +325,14 @@ function OtherCalls({ id, number }: { id: string; number: string }) {
   const count = data?.total ? Math.max(others.length, data.total - 1) : others.length
   if (others.length === 0) return null
   return (
-    <Fold title={`${counted(count, 'other call')} of this number`} className={classes.others}>
+    <Fold title={`${counted(count, 'other call')} of this number`}>
       {() => (
         <>
-          <ul>
+          <ul className={classes.others}>
             {others.slice(0, othersShown - 1).map((row) => (
               <li key={row.id}>
                 <PageLink
-                  to="/p/$project/calls/$call"
-                  params={{ project, call: row.id }}
+                  {...to.call(row.id)}
                   // The moment and the queue are those of this call.
                   search={(search) => ({ ...search, tab: undefined, t: undefined, set: undefined })}
                   resetScroll={false}

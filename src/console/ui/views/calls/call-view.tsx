@@ -1,22 +1,33 @@
 import { Box, Button, Skeleton } from '@mantine/core'
-import { useDocumentTitle } from '@mantine/hooks'
+import { useDocumentTitle, useLocalStorage } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
-import { type CSSProperties, lazy, Suspense, useEffect, useRef } from 'react'
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  lazy,
+  type PointerEvent,
+  type RefObject,
+  Suspense,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { ApiProblem, read } from '../../api.ts'
 import { Empty } from '../../components/empty.tsx'
+import { useKeys } from '../../components/events.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import classes from './call.module.css'
 import { CallBar } from './call-bar.tsx'
-import { callTitle } from './call-text.ts'
-import { useCallWidth, WidthHandle } from './call-width.tsx'
+import type { Rail } from './call-page.ts'
+import { callTitle } from './conversation.ts'
 import { OpenCall } from './open-call.tsx'
 import { useOpenCalls } from './open-calls.ts'
-import { useRail } from './use-rail.ts'
 
-const VerdictBar = lazy(async () => ({ default: (await import('./verdict-bar.tsx')).VerdictBar }))
+const VerdictBar = lazy(async () => ({ default: (await import('./queues.tsx')).VerdictBar }))
 
 /** One call: its transcript, its analysis, its document. */
 export function CallView() {
@@ -33,7 +44,8 @@ function CallPanel({ id }: { id: string }) {
   const call = isGone ? undefined : data
   const details = useQuery(read(of.calls({ id }).details))
   const panel = useRef<HTMLElement>(null)
-  const isPage = useSearch({ from: '/p/$project/calls/$call' }).view === 'page'
+  const { view, set } = useSearch({ from: '/p/$project/calls/$call' })
+  const isPage = view === 'page'
   const rail = useRail(panel)
   const [width, setWidth] = useCallWidth()
   const dates = useDates()
@@ -78,9 +90,11 @@ function CallPanel({ id }: { id: string }) {
       ) : (
         <CallSkeleton />
       )}
-      <Suspense>
-        <VerdictBar id={id} />
-      </Suspense>
+      {set !== undefined && (
+        <Suspense>
+          <VerdictBar id={id} />
+        </Suspense>
+      )}
     </section>
   )
 }
@@ -123,4 +137,111 @@ function CallSkeleton() {
       ))}
     </Box>
   )
+}
+
+/** From this width on, facts stand beside the conversation. */
+const besideFromPx = 820
+
+/** Whether the facts are open. Beside the conversation that is remembered; above it, where they push it away, it is not. */
+export function useRail(panel: RefObject<HTMLElement | null>): Rail {
+  const isWide = useIsWide(panel)
+  const [isOpenBeside, setIsOpenBeside] = useLocalStorage({
+    key: 'callbook-call-rail',
+    defaultValue: true,
+    getInitialValueInEffect: false,
+  })
+  const [isOpenAbove, setIsOpenAbove] = useState(false)
+  const isOpen = isWide ? isOpenBeside : isOpenAbove
+  const toggle = () => (isWide ? setIsOpenBeside : setIsOpenAbove)(!isOpen)
+  useKeys({ i: toggle })
+  return { isWide, isBeside: isWide && isOpen, isOpen, toggle }
+}
+
+function useIsWide(panel: RefObject<HTMLElement | null>): boolean {
+  const [isWide, setIsWide] = useState(false)
+  useLayoutEffect(() => {
+    const element = panel.current
+    if (!element) return
+    const measure = () => setIsWide(element.clientWidth >= besideFromPx)
+    // Before the first paint, so that nothing moves.
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [panel])
+  return isWide
+}
+
+/** As in call.module.css: the least of the call, and of the list beside it. */
+const widthPxMin = 440
+const listPxMin = 360
+const stepPx = 32
+
+/** The width of the panel beside the list, in px; undefined until a person has chosen one. */
+export function useCallWidth() {
+  return useLocalStorage<number | undefined>({
+    key: 'callbook-call-width',
+    getInitialValueInEffect: false,
+  })
+}
+
+interface WidthHandleProps {
+  panel: RefObject<HTMLElement | null>
+  onWidth: (px: number) => void
+}
+
+/** The edge between the list and the call, to drag. */
+export function WidthHandle({ panel, onWidth }: WidthHandleProps) {
+  const { now, max } = useRange(panel)
+  const startX = useRef(0)
+  const widthNow = () => panel.current?.offsetWidth ?? 0
+  const resize = (px: number) =>
+    panel.current?.style.setProperty('--cb-call-width', `${Math.max(widthPxMin, Math.round(px))}px`)
+  const onPointerMove = ({ currentTarget, pointerId, clientX }: PointerEvent<HTMLElement>) => {
+    if (!currentTarget.hasPointerCapture(pointerId) || !panel.current || clientX === startX.current) return
+    resize(panel.current.getBoundingClientRect().right - clientX)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = { ArrowLeft: stepPx, ArrowRight: -stepPx }[event.key]
+    if (by === undefined) return
+    event.preventDefault()
+    resize(widthNow() + by)
+    onWidth(widthNow())
+  }
+  return (
+    <hr
+      tabIndex={0}
+      aria-orientation="vertical"
+      aria-label="Width of the call"
+      aria-valuemin={widthPxMin}
+      aria-valuemax={max}
+      aria-valuenow={now}
+      className={classes.widthHandle}
+      onPointerDown={(event) => {
+        event.preventDefault()
+        startX.current = event.clientX
+        event.currentTarget.setPointerCapture(event.pointerId)
+      }}
+      onPointerMove={onPointerMove}
+      // A mere click chooses no width.
+      onPointerUp={({ clientX }) => clientX !== startX.current && onWidth(widthNow())}
+      onKeyDown={onKeyDown}
+    />
+  )
+}
+
+/** The width of the panel, and the most that it can have. */
+function useRange(panel: RefObject<HTMLElement | null>) {
+  const [range, setRange] = useState({ now: widthPxMin, max: widthPxMin })
+  useEffect(() => {
+    const element = panel.current
+    const parent = element?.parentElement
+    if (!element || !parent) return
+    const observer = new ResizeObserver(() =>
+      setRange({ now: element.offsetWidth, max: Math.max(widthPxMin, parent.clientWidth - listPxMin) }),
+    )
+    for (const one of [element, parent]) observer.observe(one)
+    return () => observer.disconnect()
+  }, [panel])
+  return range
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button } from '@mantine/core'
+import { ActionIcon, Box, Button } from '@mantine/core'
 import { IconArrowUp, IconDots, IconListCheck, IconSearchOff } from '@tabler/icons-react'
 import { Outlet, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
@@ -9,8 +9,10 @@ import { ZoneNote } from '../../components/instant.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { ButtonWithPopup } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { to } from '../../components/to.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { CallFilters } from './call-filters.tsx'
+import { type ColumnChoice, useColumns } from './call-line.tsx'
 import { CallList } from './call-list.tsx'
 import classes from './calls.module.css'
 import {
@@ -24,19 +26,17 @@ import {
   readOpenTab,
   withoutFaults,
 } from './chosen-filters.ts'
-import { type ColumnChoice, useColumns } from './columns.ts'
+import { useResolvedFilters } from './filter-fields.tsx'
 import { type CallListHandle, useCallKeys } from './list-keys.ts'
 import { OpenCallsContext, useOpenCall } from './open-calls.ts'
 import { totalLabel } from './pages.ts'
-import { useSelection } from './selection.ts'
-import { type CallListData, useCallList } from './use-call-list.ts'
-import { useResolvedFilters } from './use-resolved-filters.ts'
+import { type CallListData, useCallList, useSelection } from './use-call-list.ts'
 
-const NoCalls = lazy(() => import('./no-calls.tsx'))
+const NoCalls = lazy(async () => ({ default: (await import('../first-steps/first-call.tsx')).NoCalls }))
 const SelectedCalls = lazy(() => import('./selected-calls.tsx'))
 const ViewTabs = lazy(() => import('./view-tabs.tsx'))
-const loadSave = () => import('./save-popover.tsx')
-const SavePopover = lazy(loadSave)
+const loadSave = () => import('./save-form.tsx')
+const SavePopover = lazy(async () => ({ default: (await loadSave()).SavePopover }))
 const loadQueues = () => import('./queues.tsx')
 const QueueBar = lazy(async () => ({ default: (await loadQueues()).QueueBar }))
 const ReviewPopover = lazy(async () => ({ default: (await loadQueues()).ReviewPopover }))
@@ -132,12 +132,13 @@ export function CallsView() {
                 foundBy={list.isPlaceholderData ? null : (list.first?.foundBy ?? null)}
                 onChange={filter}
                 onClear={clear}
+                isOneLine={openId !== undefined}
               >
                 {faults.length === 0 && isFiltered(filters) && <SaveButton filters={filters} />}
               </CallFilters>
             </>
           ) : (
-            <Suspense fallback={<div className={classes.queueLoading} />}>
+            <Suspense fallback={<Box h={54} />}>
               <QueueBar filters={filters} />
             </Suspense>
           )}
@@ -188,10 +189,8 @@ export function CallsView() {
 
 /** Changes and clears the filters in the address. Both close the open call. */
 function useFiltering(filters: ChosenFilters) {
-  const { id } = useProject()
   const navigate = useNavigate()
-  const go = (search: ChosenFilters, replace: boolean) =>
-    void navigate({ to: '/p/$project/calls', params: { project: id }, search, replace })
+  const go = (search: ChosenFilters, replace: boolean) => void navigate({ ...to.calls, search, replace })
   return {
     /** @param isPause for a pause in typing */
     filter: (change: FilterChange, isPause = false) => {
@@ -264,7 +263,7 @@ function SavedViews({ filters }: { filters: ChosenFilters }) {
   const { views } = useProject()
   if (views === 0) return null
   return (
-    <Suspense fallback={<div className={classes.tabsLoading} />}>
+    <Suspense fallback={<Box h={32} mb={12} />}>
       <ViewTabs filters={filters} />
     </Suspense>
   )
@@ -332,7 +331,7 @@ function useRefocus(openId: string | undefined, refocus: (id: string) => void): 
 
 function Total({ list }: { list: CallListData }) {
   return (
-    <span role="status" className={classes.total}>
+    <span role="status" className="cb-figure">
       {list.first ? totalLabel(list.first) : list.error ? ' ' : 'Loading calls…'}
     </span>
   )

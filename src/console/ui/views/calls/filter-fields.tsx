@@ -12,6 +12,7 @@ import {
 } from '../../../../calls/filters.ts'
 import type { Dates } from '../../components/dates.ts'
 import { asDecimal } from '../../components/figures.ts'
+import { useNow } from '../../components/instant.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { rubricQuery } from '../analysis/analysis-queries.ts'
@@ -24,6 +25,8 @@ import {
   type OwnFilter,
   oneOrMore,
   ownFilters,
+  type ResolvedFilters,
+  resolveFilters,
   statuses,
   valuesOf,
 } from './chosen-filters.ts'
@@ -37,7 +40,6 @@ import {
   valueLabel,
   verdictWords,
 } from './filter-labels.ts'
-import { useResolvedFilters } from './use-resolved-filters.ts'
 
 /** A filter, as it is shown and set. */
 export interface FilterField {
@@ -274,19 +276,17 @@ function typedField(
       chosen,
       onClear: () => onChange(Object.fromEntries(fields.map(({ name }) => [name, undefined]))),
       control: {
-        form: (close) => (
-          <TypedForm
-            fields={fields}
-            filters={filters}
-            onApply={(change) => {
-              onChange(change)
-              close()
-            }}
-          />
-        ),
+        form: (close) => <TypedForm fields={fields} filters={filters} onApply={applying(onChange, close)} />,
       },
     }
   )
+}
+
+function applying(onChange: Known['onChange'], close: () => void): Known['onChange'] {
+  return (change) => {
+    onChange(change)
+    close()
+  }
 }
 
 /** A field of the project's own that is set; without a name, one that is still to be named. */
@@ -304,16 +304,13 @@ function ownField(
     onClear: () => onChange({ [name]: undefined }),
     control: {
       form: (close) => (
-        <OwnFieldForm
-          prefix={prefix}
-          field={field}
-          values={values}
-          onApply={(change) => {
-            onChange(change)
-            close()
-          }}
-        />
+        <OwnFieldForm prefix={prefix} field={field} values={values} onApply={applying(onChange, close)} />
       ),
     },
   }
+}
+
+/** The filters as the API takes them today. */
+export function useResolvedFilters(filters: ChosenFilters): ResolvedFilters {
+  return resolveFilters(filters, useDates(), useNow())
 }

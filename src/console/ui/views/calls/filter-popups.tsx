@@ -7,9 +7,8 @@ import { useProject } from '../../session.ts'
 import { facetCountsQuery } from './call-queries.ts'
 import classes from './calls.module.css'
 import { type ChosenFilters, type FilterChange, isFiltered } from './chosen-filters.ts'
-import { type FilterField, useFilterFields } from './filter-fields.tsx'
+import { type FilterField, useFilterFields, useResolvedFilters } from './filter-fields.tsx'
 import type { Choices, Counted, Option } from './filter-labels.ts'
-import { useResolvedFilters } from './use-resolved-filters.ts'
 
 /** Offers values. */
 export function ChoiceMenu({

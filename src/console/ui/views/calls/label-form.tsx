@@ -1,11 +1,10 @@
-import { Button, TagsInput } from '@mantine/core'
+import { Button, Stack, TagsInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { counted } from '../../components/figures.ts'
 import { useFocus } from '../../components/use-focus.ts'
 import { useProject } from '../../session.ts'
 import { facetsQuery } from './call-queries.ts'
-import classes from './calls.module.css'
 
 const labelCharsMax = 100
 /** The form is at the bottom of the page, and its button below the fields. */
@@ -33,7 +32,7 @@ export default function LabelForm({ calls, held, onApply }: LabelFormProps) {
     onApply(add, remove)
   }
   return (
-    <form className={classes.form} onSubmit={submit}>
+    <Stack component="form" gap="sm" w={260} onSubmit={submit}>
       <TagsInput
         ref={first}
         label="Add labels"
@@ -58,6 +57,6 @@ export default function LabelForm({ calls, held, onApply }: LabelFormProps) {
       <Button type="submit" size="xs" disabled={add.length + remove.length === 0}>
         Apply to {counted(calls, 'call')}
       </Button>
-    </form>
+    </Stack>
   )
 }

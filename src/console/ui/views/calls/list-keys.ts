@@ -8,8 +8,8 @@ import {
   useRef,
   useState,
 } from 'react'
-import { isTyping } from '../../components/events.ts'
-import type { Selection } from './selection.ts'
+import { isShortcut } from '../../components/events.ts'
+import type { Selection } from './use-call-list.ts'
 
 export interface CallListHandle {
   /** Focuses a call and scrolls to it. */
@@ -102,7 +102,7 @@ export function useCallKeys(keys: CallKeys): void {
   const isForDialog = useRef(false)
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     if (isForDialog.current) return
-    if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event)) return
+    if (!isShortcut(event)) return
     const isTaken = event.key === 'Escape' ? goBack(keys) : inList(event, keys) || anywhere(event, keys)
     if (isTaken) event.preventDefault()
   })

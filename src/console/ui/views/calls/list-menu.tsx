@@ -7,10 +7,10 @@ import { stringifySearch } from '../../search-params.ts'
 import { useProject, useRefusal } from '../../session.ts'
 import { alertSearchOf } from '../alerts/alert-search.ts'
 import { chartSearch } from '../charts/chart-search.ts'
+import { columns as allColumns, type ColumnChoice } from './call-line.tsx'
 import classes from './calls.module.css'
 import { type ChosenFilters, type FilterChange, faultsOf, orders } from './chosen-filters.ts'
-import { columns as allColumns, type ColumnChoice } from './columns.ts'
-import { useResolvedFilters } from './use-resolved-filters.ts'
+import { useResolvedFilters } from './filter-fields.tsx'
 
 /** The forms in which calls are downloaded. */
 export const exportFiles = [
@@ -33,16 +33,13 @@ export default function ListMenu({ filters, onFilter, columns, target, ...popup 
   const resolvedFilters = useResolvedFilters(filters)
   const mayAlert = useRefusal('change') === null
   const isReadable = faultsOf(filters).length === 0
-  const params = { project }
   return (
     <Menu position="bottom-end" width={264} {...popup}>
       <Menu.Target>{target}</Menu.Target>
       <Menu.Dropdown className={classes.menu}>
         <Menu.Item
           leftSection={<IconChartBar size={14} />}
-          renderRoot={(props) => (
-            <Link to="/p/$project/overview/chart" params={params} search={chartSearch(filters)} {...props} />
-          )}
+          renderRoot={(props) => <Link {...to.chart} search={chartSearch(filters)} {...props} />}
         >
           Chart these calls
         </Menu.Item>
@@ -57,8 +54,8 @@ export default function ListMenu({ filters, onFilter, columns, target, ...popup 
             leftSection={<IconBell size={14} />}
             renderRoot={(props) => (
               <Link
+                from="/p/$project"
                 to="/p/$project/settings/alerts/new"
-                params={params}
                 search={alertSearchOf({ of: 'calls', show: 'count' }, filters)}
                 {...props}
               />

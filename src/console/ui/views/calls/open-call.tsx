@@ -8,9 +8,9 @@ import { asCount, counted } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
 import classes from './call.module.css'
 import { NotesFields } from './call-head.tsx'
-import { CallPageContext, type NotesField, type Sound, useCallPage } from './call-page.ts'
+import { CallPageContext, type NotesField, type Rail, type Sound, useCallPage } from './call-page.ts'
 import { CallRail } from './call-rail.tsx'
-import { type CallTrack, trackOf, trackOfSound, turnAt } from './call-track.ts'
+import { type CallTrack, silencesOf, trackOf, trackOfSound, turnAt } from './call-track.ts'
 import { type Clock, createClock, useClock } from './clock.ts'
 import { linesOf } from './conversation.ts'
 import { useOpenCalls } from './open-calls.ts'
@@ -18,8 +18,6 @@ import { heardQuery, peaksQuery, playablePath, RecordingState } from './recordin
 import { Timeline } from './timeline.tsx'
 import { Transcript, TranscriptTools } from './transcript.tsx'
 import { type Places, usePlaces, useTurnSearch } from './use-places.ts'
-import type { Rail } from './use-rail.ts'
-import { silencesOf } from './waveform.ts'
 
 const CallAnalysis = lazy(async () => ({ default: (await import('./call-analysis.tsx')).CallAnalysis }))
 const RawCall = lazy(async () => ({ default: (await import('./call-analysis.tsx')).RawCall }))

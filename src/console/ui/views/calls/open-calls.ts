@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { createContext, useContext } from 'react'
 import type { CallRow } from '../../../../calls/reading/call-rows.ts'
+import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
 import { neighboursQuery, requestCall } from './call-queries.ts'
 import type { ChosenFilters, OpenTab } from './chosen-filters.ts'
@@ -66,8 +67,7 @@ export function useOpenCall({
     // Sent at once: the router would send it only after the next frame.
     requestCall(queryClient, project, id)
     void navigate({
-      to: '/p/$project/calls/$call',
-      params: { project, call: id },
+      ...to.call(id),
       search: { ...filters, tab, view },
       // Moving between calls is one history entry, so going back closes the call.
       replace: isStep,
@@ -87,12 +87,7 @@ export function useOpenCall({
     open: (id: string) => show(id, false),
     close: () => {
       if (openId === undefined) return
-      void navigate({
-        to: '/p/$project/calls',
-        params: { project },
-        search: filters,
-        resetScroll: false,
-      })
+      void navigate({ ...to.calls, search: filters, resetScroll: false })
     },
   }
 }

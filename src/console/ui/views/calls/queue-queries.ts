@@ -3,6 +3,7 @@ import { queryOptions, skipToken, useMutation, useQuery, useQueryClient } from '
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { api, read, unwrap } from '../../api.ts'
 import { sayNotDone } from '../../components/acts.ts'
+import { to } from '../../components/to.ts'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import { neighboursKey, neighboursQuery, unreviewedQuery } from './call-queries.ts'
@@ -32,8 +33,7 @@ export function useQueueSteps() {
   const { set } = useSearch({ strict: false })
   const open = (call: string, filters: ChosenFilters) =>
     navigate({
-      to: '/p/$project/calls/$call',
-      params: { project: project.id, call },
+      ...to.call(call),
       search: filters,
       // The calls of a queue are one history entry, so going back leads to where the queue was begun.
       replace: openId !== undefined && set === filters.set,
@@ -46,7 +46,7 @@ export function useQueueSteps() {
       try {
         const { data } = await queryClient.fetchQuery(query)
         if (data[0]) return await open(data[0].id, filters)
-        return await navigate({ to: '/p/$project/calls', params: { project: project.id }, search: filters })
+        return await navigate({ ...to.calls, search: filters })
       } catch (error) {
         sayNotDone('The next call could not be opened', error)
       }

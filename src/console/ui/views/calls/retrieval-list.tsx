@@ -8,20 +8,14 @@ import { StatusBadge } from '../../components/status-badge.tsx'
 import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
 import { KeepButton, PassageList, useMark } from '../questions/questions.tsx'
-import classes from './call.module.css'
 
 interface Question extends QuestionOfCall {
   /** Whether what was found did not answer it. */
   isGap: boolean
 }
 
-interface RetrievalListProps {
-  call: string
-  questions: readonly Question[]
-}
-
 /** Each question of a call with the passages that the agent got, and a way to say that they are wrong. */
-export default function RetrievalList({ call, questions }: RetrievalListProps) {
+export default function RetrievalList({ call, questions }: { call: string; questions: readonly Question[] }) {
   return (
     <Stack component="ol" gap={16} mt={8} mb={16} p={0} aria-label="Questions to knowledge">
       {questions.map((question) => (
@@ -42,7 +36,7 @@ function QuestionItem({ call, question }: { call: string; question: Question }) 
   }
   const first = passages.find(({ item }) => item !== null)?.item ?? null
   return (
-    <Stack component="li" gap={8} pl={12} className={classes.question}>
+    <Stack component="li" gap={8} pl={12} style={{ borderLeft: '2px solid var(--cb-border)' }}>
       <Text size="sm" fw={500} dir="auto">
         {query}
       </Text>

@@ -1,9 +1,15 @@
-import { Button, Checkbox, Stack, TextInput } from '@mantine/core'
+import { Button, Checkbox, Popover, Stack, TextInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { unwrap } from '../../api.ts'
+import type { PopupProps } from '../../components/popup.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useFocus } from '../../components/use-focus.ts'
-import { useRefusal } from '../../session.ts'
+import { stringifySearch } from '../../search-params.ts'
+import { useProject, useRefusal } from '../../session.ts'
+import type { ChosenFilters } from './chosen-filters.ts'
+import { useViewChanges } from './view-queries.ts'
 
 interface SaveFormProps {
   label: string
@@ -48,5 +54,43 @@ export function SaveForm({ label, placeholder, proposed = '', button, onSave }: 
         {button}
       </Button>
     </Stack>
+  )
+}
+
+/** Saves the filters of the list as a view. */
+export function SavePopover({ filters, ...popup }: PopupProps & { filters: ChosenFilters }) {
+  const { of } = useProject()
+  const { refresh } = useViewChanges()
+  const save = async (name: string, isShared: boolean) => {
+    await unwrap(of.views.post({ name, isShared, query: stringifySearch(filters) }))
+    await refresh()
+    popup.onChange(false)
+    notifications.show({ message: `Saved the view “${name}”` })
+  }
+  return (
+    <FormPopover {...popup} label="Save as view" position="bottom-start">
+      <SaveForm
+        label="Save these filters as"
+        placeholder="Failed this week"
+        button="Save view"
+        onSave={save}
+      />
+    </FormPopover>
+  )
+}
+
+interface FormPopoverProps extends PopupProps {
+  label: string
+  position: 'bottom-start' | 'bottom-end'
+  children: ReactNode
+}
+
+/** A form below the button that opens it. */
+export function FormPopover({ label, position, target, opened, onChange, children }: FormPopoverProps) {
+  return (
+    <Popover opened={opened} onChange={onChange} position={position} trapFocus returnFocus width={300}>
+      <Popover.Target>{target}</Popover.Target>
+      <Popover.Dropdown aria-label={label}>{children}</Popover.Dropdown>
+    </Popover>
   )
 }

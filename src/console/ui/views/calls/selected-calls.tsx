@@ -1,5 +1,7 @@
-import { Button, CloseButton, Menu, Popover, Skeleton } from '@mantine/core'
+import { Button, CloseButton, Group, Menu, Popover, Skeleton } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
 import {
+  type Icon,
   IconCheck,
   IconDownload,
   IconListCheck,
@@ -8,23 +10,25 @@ import {
   IconTrashX,
   IconUser,
 } from '@tabler/icons-react'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { lazy, type ReactElement, type ReactNode, Suspense, useState } from 'react'
-import type { ManyChange } from '../../../../calls/review/schemas.ts'
-import { read, unwrap } from '../../api.ts'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import type { CallRow } from '../../../../calls/reading/call-rows.ts'
+import type { ChangedReview, ManyChange } from '../../../../calls/review/schemas.ts'
+import { pathOf, read, unwrap } from '../../api.ts'
 import { sayNotDone } from '../../components/acts.ts'
+import { useConfirm } from '../../components/dialogs.tsx'
 import { asCount, counted } from '../../components/figures.ts'
 import { Guarded } from '../../components/guarded.tsx'
+import { useDates } from '../../components/use-dates.ts'
 import { stringifySearch } from '../../search-params.ts'
 import { usePerson, useProject, useRefusal } from '../../session.ts'
+import { forgetCall } from './call-queries.ts'
 import classes from './calls.module.css'
 import type { ResolvedFilters } from './chosen-filters.ts'
 import { exportFiles } from './list-menu.tsx'
 import { totalLabel } from './pages.ts'
 import { useStartQueue } from './queue-queries.ts'
-import { useDeleteMatching, useDeleteSelected, useManyChange } from './selected-changes.tsx'
-import { type Selection, selectedMax } from './selection.ts'
-import type { CallListData } from './use-call-list.ts'
+import { type CallListData, type Selection, selectedMax } from './use-call-list.ts'
 
 const LabelForm = lazy(() => import('./label-form.tsx'))
 
@@ -67,7 +71,7 @@ export default function SelectedCalls({
       <AssignCalls {...part} />
       <Guarded right="change">
         <BarButton
-          icon={<IconListCheck size={14} aria-hidden />}
+          icon={IconListCheck}
           disabled={start.isPending}
           onClick={() => start.mutate({ name: `${counted(count, 'selected call')}`, ids }, { onError })}
         >
@@ -76,12 +80,7 @@ export default function SelectedCalls({
       </Guarded>
       {frozen && <ExportCalls set={frozen.id} />}
       <Guarded right="delete">
-        <BarButton
-          isDanger
-          icon={<IconTrash size={14} aria-hidden />}
-          disabled={isPending}
-          onClick={deleteSelected}
-        >
+        <BarButton isDanger icon={IconTrash} disabled={isPending} onClick={deleteSelected}>
           Delete
         </BarButton>
       </Guarded>
@@ -89,7 +88,7 @@ export default function SelectedCalls({
         <Guarded right="delete">
           <BarButton
             isDanger
-            icon={<IconTrashX size={14} aria-hidden />}
+            icon={IconTrashX}
             disabled={isPending || deleteMatching.isPending}
             onClick={() => deleteMatching.mutate()}
           >
@@ -103,19 +102,19 @@ export default function SelectedCalls({
 }
 
 interface BarButtonProps {
-  icon: ReactNode
+  icon: Icon
   children: string
   isDanger?: boolean
   disabled?: boolean
   onClick?: () => void
 }
 
-function BarButton({ icon, children, isDanger = false, ...rest }: BarButtonProps): ReactElement {
+function BarButton({ icon: Drawn, children, isDanger = false, ...rest }: BarButtonProps) {
   return (
     <Button
       size="compact-sm"
       variant="subtle"
-      leftSection={icon}
+      leftSection={<Drawn size={14} aria-hidden />}
       {...(isDanger ? { color: 'red', c: 'var(--cb-danger-text)' } : { color: 'gray' })}
       {...rest}
     >
@@ -159,7 +158,7 @@ interface ChangeProps {
 
 function EvaluateCalls({ onChange, disabled }: ChangeProps) {
   return (
-    <BarMenu label="Evaluate" icon={<IconCheck size={14} aria-hidden />} disabled={disabled}>
+    <BarMenu label="Evaluate" icon={IconCheck} disabled={disabled}>
       <Menu.Item onClick={() => onChange({ evaluation: 'success' })}>Success</Menu.Item>
       <Menu.Item onClick={() => onChange({ evaluation: 'fail' })}>Failed</Menu.Item>
       <Menu.Item onClick={() => onChange({ evaluation: null })}>Remove people’s evaluations</Menu.Item>
@@ -175,7 +174,7 @@ function AssignCalls({ onChange, disabled }: ChangeProps) {
   const person = usePerson()
   const { data: { names } = { names: [person.name] } } = useQuery(read(of['call-sets'].reviewers))
   return (
-    <BarMenu label="Assign" icon={<IconUser size={14} aria-hidden />} disabled={disabled}>
+    <BarMenu label="Assign" icon={IconUser} disabled={disabled}>
       <div className={classes.menu}>
         {names.map((name) => (
           <Menu.Item key={name} dir="auto" onClick={() => onChange({ assignee: name })}>
@@ -193,7 +192,7 @@ function AssignCalls({ onChange, disabled }: ChangeProps) {
 function ExportCalls({ set }: { set: string }) {
   const project = useProject()
   return (
-    <BarMenu label="Export" icon={<IconDownload size={14} aria-hidden />} right="see">
+    <BarMenu label="Export" icon={IconDownload} right="see">
       {exportFiles.map(({ name, label }) => (
         <Menu.Item
           key={name}
@@ -210,7 +209,7 @@ function ExportCalls({ set }: { set: string }) {
 
 interface BarMenuProps {
   label: string
-  icon: ReactNode
+  icon: Icon
   right?: 'see' | 'change'
   disabled?: boolean
   children: ReactNode
@@ -245,11 +244,7 @@ function LabelCalls({
   const { ids, frozen } = selection
   const selected = (list.rows ?? []).filter(({ id }) => ids.has(id))
   const button = (
-    <BarButton
-      icon={<IconTag size={14} aria-hidden />}
-      disabled={disabled}
-      onClick={() => setIsOpen(!isOpen)}
-    >
+    <BarButton icon={IconTag} disabled={disabled} onClick={() => setIsOpen(!isOpen)}>
       Label
     </BarButton>
   )
@@ -270,5 +265,166 @@ function LabelCalls({
         </Suspense>
       </Popover.Dropdown>
     </Popover>
+  )
+}
+
+/** How long a change can be undone. */
+const undoMs = 20_000
+/** Calls of one request to undo a change, which says what each had before. */
+const callsPerUndo = 40
+const namedMax = 5
+
+/** Changes the selected calls, and offers to undo it. */
+export function useManyChange({ ids }: Selection) {
+  const { of } = useProject()
+  const queryClient = useQueryClient()
+  const { review } = of.calls
+  const refresh = () => {
+    for (const changed of [of.calls, of['call-facets']])
+      void queryClient.invalidateQueries({ queryKey: pathOf(changed) })
+  }
+  const undo = async (change: ManyChange, changed: ChangedReview[]) => {
+    let [undone, failed] = [0, 0]
+    try {
+      for (let at = 0; at < changed.length; at += callsPerUndo) {
+        const some = changed.slice(at, at + callsPerUndo)
+        const answer = await unwrap(review.undo.post({ change, changed: some }))
+        undone += answer.undone.length
+        failed += answer.failed.length
+      }
+      const stayed = failed > 0 ? `. ${counted(failed, 'call')} changed since and stayed` : ''
+      notifications.show({ message: `${counted(undone, 'call')} back as before${stayed}` })
+    } catch (error) {
+      sayNotDone('The change was not undone', error)
+    }
+    refresh()
+  }
+  const { mutate, isPending } = useMutation({
+    mutationFn: async (change: ManyChange) => {
+      const { changed, failed } = await unwrap(review.post({ ids: [...ids], change }))
+      refresh()
+      const refused =
+        failed.length > 0 ? `. ${counted(failed.length, 'call')} failed: ${failed[0]?.message}` : ''
+      const done = `${counted(changed.length, 'call')} ${verbOf(change)}${refused}`
+      if (changed.length === 0) return void notifications.show({ message: done })
+      const id = notifications.show({
+        autoClose: undoMs,
+        message: (
+          <Group component="span" justify="space-between" gap="xs">
+            {done}
+            <Button
+              size="compact-xs"
+              variant="light"
+              onClick={() => {
+                notifications.hide(id)
+                void undo(change, changed)
+              }}
+            >
+              Undo
+            </Button>
+          </Group>
+        ),
+      })
+    },
+    onError: (error) => sayNotDone('The calls were not changed', error),
+  })
+  return { change: mutate, isPending }
+}
+
+/** What was done to the calls: `labeled`. */
+function verbOf({ evaluation, reviewed, assignee, addLabels = [], removeLabels = [] }: ManyChange): string {
+  if (evaluation !== undefined) return evaluation === null ? 'cleared of people’s evaluations' : 'evaluated'
+  if (reviewed !== undefined) return reviewed ? 'marked as reviewed' : 'marked as not reviewed'
+  if (assignee !== undefined) return assignee === null ? 'unassigned' : 'assigned'
+  return addLabels.length > 0 ? 'labeled' : `cleared of ${counted(removeLabels.length, 'label')}`
+}
+
+/** Says how many calls are deleted, and asks once more. @param onDeleted called with the ids of those deleted */
+export function useDeleteSelected(
+  selection: Selection,
+  rows: readonly CallRow[],
+  onDeleted: (ids: readonly string[]) => void,
+) {
+  const { id: project, of } = useProject()
+  const queryClient = useQueryClient()
+  const ask = useConfirm()
+  const ids = [...selection.ids]
+  const calls = counted(ids.length, 'call')
+  return () =>
+    ask({
+      title: `Delete ${calls}?`,
+      verb: `Delete ${calls}`,
+      text: (
+        <Deletion
+          calls={ids.length}
+          named={rows.filter(({ id }) => selection.ids.has(id)).slice(0, namedMax)}
+        />
+      ),
+      send: () => of.calls.delete({ ids }),
+      done: ({ deleted, held }) => {
+        onDeleted(deleted)
+        for (const id of deleted) forgetCall(queryClient, project, id)
+        const stays =
+          held.length === 1 ? 'is on hold and was not deleted' : 'are on hold and were not deleted'
+        notifications.show({
+          message: `${counted(deleted.length, 'call')} ${deleted.length === 1 ? 'was' : 'were'} deleted`,
+          ...(held.length > 0 ? { color: 'red', title: `${counted(held.length, 'call')} ${stays}` } : {}),
+        })
+        selection.set([])
+      },
+    })
+}
+
+/** Counts all calls that match, and asks once more before they are deleted. */
+export function useDeleteMatching(selection: Selection, filters: ResolvedFilters) {
+  const { of } = useProject()
+  const ask = useConfirm()
+  const query = stringifySearch(filters) || '?'
+  return useMutation({
+    mutationFn: () => unwrap(of['call-sets'].delete({ query, dryRun: true })),
+    onError: (error) => sayNotDone('The calls could not be counted', error),
+    onSuccess: ({ calls, onHold = 0 }) =>
+      ask({
+        title: `Delete ${counted(calls, 'call')}?`,
+        verb: `Delete ${counted(calls, 'call')}`,
+        text: (
+          <>
+            {onHold > 0 && (
+              <p>
+                {counted(onHold, 'call')} {onHold === 1 ? 'is on hold and stays' : 'are on hold and stay'}.
+              </p>
+            )}
+            <Deletion calls={calls} named={[]} />
+          </>
+        ),
+        send: () => of['call-sets'].delete({ query }),
+        says: ({ calls: deleted }) =>
+          `${counted(deleted, 'call')} ${deleted === 1 ? 'is' : 'are'} being deleted`,
+        done: () => selection.set([]),
+      }),
+  })
+}
+
+/** What a deletion means, and the first of the calls. */
+function Deletion({ calls, named }: { calls: number; named: readonly CallRow[] }) {
+  const dates = useDates()
+  return (
+    <>
+      {named.length > 0 && (
+        <ul>
+          {named.map(({ id, createdAt, numbers: { callerNumber } }) => (
+            <li key={id} className="cb-figure">
+              {dates.moment(createdAt)}
+              {callerNumber !== null && ` · ${callerNumber}`}
+            </li>
+          ))}
+          {calls > named.length && <li>and {asCount(calls - named.length)} more</li>}
+        </ul>
+      )}
+      <p>
+        This deletes these calls for good, with their transcripts, summaries, analyses and details. This
+        cannot be undone, and their IDs cannot be used again.
+      </p>
+    </>
   )
 }

@@ -126,7 +126,13 @@ function StepText({ label, entry }: { label: string; entry: TimelineEntry }) {
         {label} <At seconds={entry.atSeconds} />
         <CopyButton value={text} label={`Copy what it ${label.toLowerCase()}`} />
       </Group>
-      {json === undefined ? <pre dir="auto">{text}</pre> : <JsonTree value={json} depth={3} />}
+      {json === undefined ? (
+        <pre className="cb-mono" dir="auto">
+          {text}
+        </pre>
+      ) : (
+        <JsonTree value={json} depth={3} />
+      )}
     </section>
   )
 }

@@ -1,9 +1,8 @@
 import { type KeyboardEvent, memo, type PointerEvent, useState } from 'react'
 import { asMoment } from '../../components/figures.ts'
 import { TalkTimelineStrip } from '../../components/talk-timeline.tsx'
-import { type CallTrack, columns, columnsOf, type Mark } from './call-track.ts'
+import { type CallTrack, columns, columnsOf, lanePath, type Mark, type Waveform } from './call-track.ts'
 import classes from './timeline.module.css'
-import { lanePath, type Waveform } from './waveform.ts'
 
 /** Heights of the drawings. Their width is one unit per column. */
 const height = 64

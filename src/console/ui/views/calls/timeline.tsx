@@ -12,6 +12,7 @@ import {
   IconRewindForward5,
 } from '@tabler/icons-react'
 import { useEffect, useEffectEvent, useMemo, useState } from 'react'
+import { useKeys } from '../../components/events.ts'
 import { asMoment, counted } from '../../components/figures.ts'
 import { IconButton } from '../../components/icon-button.tsx'
 import { type Sound, useCallPage } from './call-page.ts'
@@ -19,7 +20,6 @@ import { type CallTrack, nextAfter, turnAt } from './call-track.ts'
 import { useClock } from './clock.ts'
 import classes from './timeline.module.css'
 import { TimelineStrip } from './timeline-strip.tsx'
-import { useKeys } from './use-keys.ts'
 
 const stepSeconds = 5
 const speeds = [0.75, 1, 1.25, 1.5, 2]
@@ -192,7 +192,7 @@ function PlayButtons() {
       >
         {isPlaying ? <IconPlayerPauseFilled size={14} /> : <IconPlayerPlayFilled size={14} />}
       </ActionIcon>
-      <span className={classes.steps}>
+      <Group component="span" gap={0} wrap="nowrap" className={classes.steps}>
         <IconButton
           icon={IconRewindBackward5}
           label="Back 5 s"
@@ -205,25 +205,27 @@ function PlayButtons() {
           hint="Forward 5 s (.)"
           onClick={move(stepSeconds)}
         />
-      </span>
+      </Group>
     </>
   )
 }
 
 /** The recording as a file, or where the platform keeps it. */
 function Elsewhere({ sound: { path, isKept } }: { sound: Sound }) {
-  const link = { component: 'a', href: path, variant: 'subtle', color: 'gray', size: 28 } as const
-  if (isKept) {
-    return (
-      <ActionIcon {...link} download aria-label="Download the recording" data-hint="Download">
-        <IconDownload size={16} />
-      </ActionIcon>
-    )
-  }
-  const label = 'Open the recording'
+  const label = `${isKept ? 'Download' : 'Open'} the recording`
+  const how = isKept ? { download: true } : { target: '_blank', rel: 'noreferrer' }
   return (
-    <ActionIcon {...link} target="_blank" rel="noreferrer" aria-label={label} data-hint={label}>
-      <IconExternalLink size={16} />
+    <ActionIcon
+      component="a"
+      href={path}
+      variant="subtle"
+      color="gray"
+      size={28}
+      aria-label={label}
+      data-hint={label}
+      {...how}
+    >
+      {isKept ? <IconDownload size={16} /> : <IconExternalLink size={16} />}
     </ActionIcon>
   )
 }

@@ -1,4 +1,4 @@
-import { Kbd, TextInput } from '@mantine/core'
+import { Group, Kbd, Text, TextInput } from '@mantine/core'
 import { IconChevronDown, IconChevronUp, IconMessageOff, IconSearch } from '@tabler/icons-react'
 import {
   type KeyboardEvent,
@@ -24,14 +24,13 @@ import { useCopyLink } from './call-links.ts'
 import { useCallPage } from './call-page.ts'
 import { turnAt } from './call-track.ts'
 import { useClock } from './clock.ts'
-import type { Line } from './conversation.ts'
+import { type Line, rangesByTurn } from './conversation.ts'
 import { useReview } from './review-queries.ts'
 import { stepNames } from './step.ts'
 import { Steps } from './steps.tsx'
 import classes from './transcript.module.css'
 import { useSlowLatency } from './turn-latency.tsx'
 import { TurnLine } from './turn-line.tsx'
-import { rangesByTurn } from './turn-matches.ts'
 import { VirtualTurns, WholeTurns } from './turns.tsx'
 
 const CaseForm = lazy(() => import('../cases/case-form.tsx'))
@@ -98,7 +97,11 @@ export function Transcript() {
     <>
       {isPrinting && <PrintedTurns lines={lines} />}
       <Turns itemOf={itemOf} heard={heard} delegated={{ onClick }} />
-      {status === 'live' && <p className={classes.turnsLive}>The call is in progress…</p>}
+      {status === 'live' && !isPrinting && (
+        <Text size="xs" c="dimmed" mt={-16} mx={20} mb={32}>
+          The call is in progress…
+        </Text>
+      )}
     </>
   )
 }
@@ -166,7 +169,18 @@ export function TranscriptTools() {
     else if (event.target instanceof HTMLElement) event.target.blur()
   }
   return (
-    <search className={classes.turnsSearch} aria-label="Search this transcript">
+    <Group
+      component="search"
+      gap={4}
+      wrap="nowrap"
+      flex={1}
+      miw={0}
+      h={44}
+      pl={20}
+      pr="sm"
+      className={classes.turnsSearch}
+      aria-label="Search this transcript"
+    >
       <TextInput
         type="search"
         size="xs"
@@ -189,13 +203,13 @@ export function TranscriptTools() {
       />
       {matches !== null && (
         <>
-          <span role="status" className={classes.turnsCount}>
+          <Text component="span" role="status" size="xs" c="dimmed" ta="right" miw={64} className="cb-figure">
             {isFound
               ? `${asCount(position + 1)} of ${asCount(matches.length)}`
               : summaryRanges.length > 0
                 ? 'In the summary'
                 : 'Not found'}
-          </span>
+          </Text>
           <IconButton
             icon={IconChevronUp}
             label="Previous match"
@@ -215,7 +229,7 @@ export function TranscriptTools() {
           {counted(matches.length, 'match', 'matches')}. Enter goes to the next.
         </span>
       )}
-    </search>
+    </Group>
   )
 }
 

@@ -2,8 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api.ts'
 import { asMilliseconds } from '../../components/figures.ts'
 import { useProject } from '../../session.ts'
-import type { SpokenLine } from './conversation.ts'
-import { type LatencyPart, partLabels, partsOf, totalOf } from './latency.ts'
+import { type LatencyPart, partLabels, partsOf, type SpokenLine, totalOf } from './conversation.ts'
 import classes from './transcript.module.css'
 
 const days = 30
@@ -40,7 +39,7 @@ export function TurnLatency({ latency, slowFromMs }: TurnLatencyProps) {
         {asMilliseconds(total)}
         {isSlow && ', slow'}
       </span>
-      <span className={isSlow ? classes.latencyParts : 'cb-hidden'}>{words}</span>
+      <span className={isSlow ? 'cb-truncate' : 'cb-hidden'}>{words}</span>
     </p>
   )
 }
@@ -49,14 +48,16 @@ interface LatencyBarProps {
   parts: readonly LatencyPart[]
   /** With what none of the parts says; null if it is not known. */
   totalMs: number | null
+  /** Whether it is as wide as what is above it. */
+  isWide?: boolean
 }
 
 /** The parts in the order in which they follow each other, and what is left of the whole. */
-export function LatencyBar({ parts, totalMs }: LatencyBarProps) {
+export function LatencyBar({ parts, totalMs, isWide = false }: LatencyBarProps) {
   const sumMs = parts.reduce((sum, { ms }) => sum + ms, 0)
   const width = (ms: number) => ({ width: `${(ms / barMs) * 100}%` })
   return (
-    <span className={classes.latencyBar} aria-hidden>
+    <span className={classes.latencyBar} data-wide={isWide || undefined} aria-hidden>
       {parts.map(({ part, ms }) => (
         <span key={part} data-part={part} style={width(ms)} />
       ))}

@@ -1,12 +1,11 @@
 import { IconFlag, IconFlagFilled, IconLink, IconTestPipe } from '@tabler/icons-react'
 import { Guarded } from '../../components/guarded.tsx'
 import { hashOfTurn } from './call-links.ts'
-import type { SpokenLine } from './conversation.ts'
+import type { SpokenLine, TurnMatch } from './conversation.ts'
 import { MarkedText } from './marked-text.tsx'
 import { At } from './steps.tsx'
 import classes from './transcript.module.css'
 import { TurnLatency } from './turn-latency.tsx'
-import type { TurnMatch } from './turn-matches.ts'
 
 interface TurnLineProps {
   line: SpokenLine

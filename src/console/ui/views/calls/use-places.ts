@@ -1,10 +1,10 @@
 import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
 import { useDeferredValue, useMemo, useState } from 'react'
 import type { Turn } from '../../../../calls/schemas.ts'
-import { useProject } from '../../session.ts'
+import { useKeys } from '../../components/events.ts'
+import { to } from '../../components/to.ts'
 import { hashOfTurn, turnOfHash } from './call-links.ts'
-import { findInTurns, rangesByTurn, type TurnMatch } from './turn-matches.ts'
-import { useKeys } from './use-keys.ts'
+import { findInTurns, rangesByTurn, type TurnMatch } from './conversation.ts'
 
 export type Places = ReturnType<typeof usePlaces>
 
@@ -58,13 +58,11 @@ interface AddressChange {
 
 /** The tab and the moment in the address, and how they change. */
 function useAddress(call: string) {
-  const { id: project } = useProject()
   const navigate = useNavigate()
   const { tab = 'transcript', ...search } = useSearch({ from: '/p/$project/calls/$call' })
   const show = (value: string | null, { hash = '', isStep = false, ...change }: AddressChange = {}) => {
     void navigate({
-      to: '/p/$project/calls/$call',
-      params: { project, call },
+      ...to.call(call),
       search: { ...search, ...change, tab: value === 'analysis' || value === 'raw' ? value : undefined },
       hash,
       hashScrollIntoView: false,

@@ -3,8 +3,8 @@ import { IconChevronDown, IconUsers } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { Problem } from '../../components/problem.tsx'
+import { to } from '../../components/to.ts'
 import { useFocus } from '../../components/use-focus.ts'
-import { useProject } from '../../session.ts'
 import classes from './calls.module.css'
 import { type ChosenFilters, filterKey } from './chosen-filters.ts'
 import { savedFilters, useViewChanges } from './view-queries.ts'
@@ -13,7 +13,6 @@ const nameCharsMax = 100
 
 /** All calls, and each saved view. The menu of the current one renames, moves and deletes it, or makes it the default. */
 export default function ViewTabs({ filters }: { filters: ChosenFilters }) {
-  const project = useProject()
   const { views, change, error } = useViewChanges()
   const [edited, setEdited] = useState<string | null>(null)
   const now = filterKey(filters)
@@ -21,7 +20,7 @@ export default function ViewTabs({ filters }: { filters: ChosenFilters }) {
   return (
     <>
       <nav aria-label="Views" className={classes.tabs}>
-        <Tab project={project.id} search={{}} isCurrent={now === filterKey({})} label="All calls" />
+        <Tab search={{}} isCurrent={now === filterKey({})} label="All calls" />
         {views.map((view, at) =>
           view.id === edited ? (
             <Rename
@@ -36,7 +35,6 @@ export default function ViewTabs({ filters }: { filters: ChosenFilters }) {
           ) : (
             <span key={view.id} className={classes.tab} data-current={view === current || undefined}>
               <Tab
-                project={project.id}
                 search={savedFilters(view.query)}
                 isCurrent={view === current}
                 label={view.name}
@@ -54,29 +52,22 @@ export default function ViewTabs({ filters }: { filters: ChosenFilters }) {
                     <Menu.Item onClick={() => change({ kind: 'first', id: view.isFirst ? null : view.id })}>
                       {view.isFirst ? 'Remove as default' : 'Make default'}
                     </Menu.Item>
-                    <Menu.Item
-                      disabled={at === 0}
-                      onClick={() => change({ kind: 'move', id: view.id, by: -1 })}
-                    >
-                      Move left
-                    </Menu.Item>
-                    <Menu.Item
-                      disabled={at === views.length - 1}
-                      onClick={() => change({ kind: 'move', id: view.id, by: 1 })}
-                    >
-                      Move right
-                    </Menu.Item>
+                    {([-1, 1] as const).map((by) => (
+                      <Menu.Item
+                        key={by}
+                        disabled={!views[at + by]}
+                        onClick={() => change({ kind: 'move', id: view.id, by })}
+                      >
+                        Move {by < 0 ? 'left' : 'right'}
+                      </Menu.Item>
+                    ))}
                     {view.canChange && (
-                      <>
-                        <Menu.Divider />
-                        <Menu.Item
-                          color="red"
-                          c="var(--cb-danger-text)"
-                          onClick={() => change({ kind: 'delete', id: view.id })}
-                        >
-                          Delete view
-                        </Menu.Item>
-                      </>
+                      <Menu.Item
+                        color="var(--cb-danger-text)"
+                        onClick={() => change({ kind: 'delete', id: view.id })}
+                      >
+                        Delete view
+                      </Menu.Item>
                     )}
                   </Menu.Dropdown>
                 </Menu>
@@ -91,18 +82,16 @@ export default function ViewTabs({ filters }: { filters: ChosenFilters }) {
 }
 
 interface TabProps {
-  project: string
   search: ChosenFilters
   isCurrent: boolean
   label: string
   isShared?: boolean
 }
 
-function Tab({ project, search, isCurrent, label, isShared = false }: TabProps) {
+function Tab({ search, isCurrent, label, isShared = false }: TabProps) {
   return (
     <Link
-      to="/p/$project/calls"
-      params={{ project }}
+      {...to.calls}
       search={search}
       className={classes.tabLink}
       activeOptions={{ exact: true }}

@@ -1,4 +1,4 @@
-import { Select } from '@mantine/core'
+import { Box, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { analysisPrefix, criterionPrefix } from '../../../../calls/filters.ts'
 import { useProject } from '../../session.ts'
@@ -13,7 +13,6 @@ import {
   nameOfMeasure,
 } from './chart.ts'
 import { type Chart, showsOf } from './chart-search.ts'
-import classes from './charts.module.css'
 
 type Change = { [Name in keyof Chart]?: string | undefined }
 
@@ -35,7 +34,7 @@ export function ChartChoices({ chart, onChange }: { chart: Chart; onChange: (cha
     ({ value }) => value !== first && value !== '' && !(isSpan(first) && isSpan(value)),
   )
   return (
-    <div className={classes.choices}>
+    <Box display="grid" style={{ gridTemplateColumns: 'repeat(auto-fit, minmax(144px, 1fr))', gap: 12 }}>
       <FigureChoices figure={chart} onChange={onChange} />
       <Select
         label="Group by"
@@ -54,7 +53,7 @@ export function ChartChoices({ chart, onChange }: { chart: Chart; onChange: (cha
         data={[alone, ...seconds]}
         onChange={(value) => onChange({ by: value ? `${first},${value}` : first })}
       />
-    </div>
+    </Box>
   )
 }
 

@@ -1,13 +1,12 @@
-import { Popover, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQueryClient } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
 import { unwrap } from '../../api.ts'
 import { ApiForm, useApiForm } from '../../components/api-form.tsx'
 import type { PopupProps } from '../../components/popup.tsx'
 import { stringifySearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
-import { SaveForm } from '../calls/save-form.tsx'
+import { FormPopover, SaveForm } from '../calls/save-form.tsx'
 import { viewsQuery } from '../calls/view-queries.ts'
 import type { ChartSearch } from './chart-search.ts'
 
@@ -26,7 +25,7 @@ export function SaveChart({
     notifications.show({ message: `“${name}” is on the overview` })
   }
   return (
-    <FormPopover {...popup} label="Save chart">
+    <FormPopover {...popup} label="Save chart" position="bottom-end">
       <SaveForm
         key={proposed}
         label="Put it on the overview as"
@@ -41,7 +40,7 @@ export function SaveChart({
 /** Gives a saved chart another name. */
 export function RenameChart({ id, name, ...popup }: PopupProps & { id: string; name: string }) {
   return (
-    <FormPopover {...popup} label="Rename chart">
+    <FormPopover {...popup} label="Rename chart" position="bottom-end">
       {/* Begins with the name that the chart has now. */}
       <RenameForm key={name} id={id} name={name} onDone={() => popup.onChange(false)} />
     </FormPopover>
@@ -62,20 +61,5 @@ function RenameForm({ id, name, onDone }: { id: string; name: string; onDone: ()
     <ApiForm form={form} label="Rename">
       <TextInput label="Name" maxLength={100} data-autofocus {...form.field('name')} />
     </ApiForm>
-  )
-}
-
-function FormPopover({
-  label,
-  target,
-  opened,
-  onChange,
-  children,
-}: PopupProps & { label: string; children: ReactNode }) {
-  return (
-    <Popover opened={opened} onChange={onChange} position="bottom-end" trapFocus returnFocus width={320}>
-      <Popover.Target>{target}</Popover.Target>
-      <Popover.Dropdown aria-label={label}>{children}</Popover.Dropdown>
-    </Popover>
   )
 }

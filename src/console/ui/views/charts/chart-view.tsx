@@ -9,6 +9,7 @@ import { ZoneNote } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { ButtonWithPopup } from '../../components/popup.tsx'
+import { to } from '../../components/to.ts'
 import { parseSearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import { AlertButton } from '../alerts/alert-link.tsx'
@@ -17,10 +18,10 @@ import { filterKey } from '../calls/chosen-filters.ts'
 import { viewsQuery } from '../calls/view-queries.ts'
 import { Card, useTableSwitch } from './card.tsx'
 import { ChartChoices } from './chart-choices.tsx'
+import { useChart } from './chart-queries.ts'
 import { type ChartSearch, chartSearch } from './chart-search.ts'
 import classes from './charts.module.css'
 import { FigureChart } from './figure-chart.tsx'
-import { useChart } from './use-chart.ts'
 
 const loadForms = () => import('./chart-forms.tsx')
 const SaveChart = lazy(async () => ({ default: (await loadForms()).SaveChart }))
@@ -40,8 +41,7 @@ export function ChartView() {
   const { isTable, tableSwitch } = useTableSwitch()
   const go = (next: Record<string, unknown>, replace = false) =>
     void navigate({
-      to: '/p/$project/overview/chart',
-      params: { project: project.id },
+      ...to.chart,
       search: chartSearch(next),
       replace,
       resetScroll: false,
@@ -85,12 +85,7 @@ export function ChartView() {
             aside={
               <Group gap="xs" wrap="nowrap">
                 {data && (
-                  <PageLink
-                    to="/p/$project/calls"
-                    params={{ project: project.id }}
-                    search={filters}
-                    size="sm"
-                  >
+                  <PageLink {...to.calls} search={filters} size="sm">
                     {counted(data.total, 'call')}
                   </PageLink>
                 )}

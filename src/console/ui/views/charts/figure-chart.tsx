@@ -1,4 +1,4 @@
-import { Stack } from '@mantine/core'
+import { Box, Group as Inline, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { CSSProperties, ReactNode } from 'react'
 import { asCount, counted } from '../../components/figures.ts'
@@ -7,16 +7,15 @@ import { useProject } from '../../session.ts'
 import { facetsQuery } from '../calls/call-queries.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import { useFirstRows } from './card.tsx'
-import { formatOf, groupingsOf, isOrdered, isSpan, isSum, nameOfGroups } from './chart.ts'
+import { formatOf, groupingsOf, isOrdered, isSpan, isSum, nameOfGroups, scaleOf } from './chart.ts'
 import type { Figures } from './chart-queries.ts'
 import type { Chart } from './chart-search.ts'
 import classes from './charts.module.css'
 import { type Group, groupsOf, type Kind, kindsOf, type Part } from './groups.ts'
-import plot from './plot.module.css'
-import { CallsLink, Columns, Line, Segment } from './plot.tsx'
-import { scaleOf } from './scale.ts'
+import { CallsLink, Columns, Line, Segment, styleOf } from './plot.tsx'
 
-const barsShown = 8
+/** As many bars as a card has room for. */
+export const barsShown = 8
 /** How many labels a heat map has room for above its columns. */
 const columnLabelsMax = 8
 /** The API lists no more. */
@@ -38,7 +37,7 @@ export function FigureChart({ title, chart, figures, filters, isTable }: FigureC
   const { format } = formatOf(chart)
   const textOf = describe(chart, format)
   return (
-    <figure className={plot.chart}>
+    <figure className={classes.chart}>
       <figcaption className="cb-hidden">{summaryOf(title, groups, textOf)}</figcaption>
       {isTable ? (
         <FigureTable title={title} chart={chart} groups={groups} kinds={kinds} />
@@ -124,40 +123,62 @@ function Shape({ title, chart, groups, kinds, textOf }: ShapeProps) {
 
 function Legend({ kinds }: { kinds: readonly Kind[] }) {
   return (
-    <ul className={classes.legend} aria-hidden>
+    <Inline component="ul" gap="4px 16px" m={0} p={0} fz={12} className="cb-dimmed" aria-hidden>
       {kinds.map(({ key, name, look }) => (
-        <li key={key}>
-          <span className={plot.part} data-kind={look} />
+        <Inline key={key} component="li" gap={6}>
+          <Box w={12} h={12} bdrs={3} className={classes.part} data-kind={look} style={styleOf(look)} />
           {name}
-        </li>
+        </Inline>
       ))}
-    </ul>
+    </Inline>
   )
 }
 
 /** A bar for each group, the longest first. */
 function Bars({ title, chart, groups }: Pick<ShapeProps, 'title' | 'chart' | 'groups'>) {
-  const { shown, allSwitch } = useFirstRows(groups, barsShown)
   const { format } = formatOf(chart)
   const isOfShares = chart.show === 'share' || chart.show === 'failed'
   const most = isOfShares ? 1 : Math.max(...groups.map(({ value }) => value ?? 0)) || 1
+  const rows = groups.map(({ value, calls, ...group }) => ({
+    ...group,
+    aside: chart.of !== 'calls' && counted(calls, 'call'),
+    value: value === null ? '–' : format(value),
+  }))
+  return <BarList title={title} rows={rows} most={most} />
+}
+
+interface BarListProps {
+  title: string
+  rows: (Pick<Group, 'key' | 'name' | 'filters'> & {
+    parts: Pick<Part, 'key' | 'look' | 'value'>[]
+    /** Said after the name to screen readers. */
+    hint?: string
+    /** Beside the value. */
+    aside: ReactNode
+    value: string
+  })[]
+  /** The value that fills the width. */
+  most: number
+}
+
+/** A bar behind each name, which leads to its calls: the first of them, and the others on request. */
+export function BarList({ title, rows, most }: BarListProps) {
+  const { shown, allSwitch } = useFirstRows(rows, barsShown)
   return (
     <ul className={classes.bars} aria-label={title}>
-      {shown.map(({ key, name, value, calls, filters, parts }) => (
+      {shown.map(({ key, name, hint, value, aside, filters, parts }) => (
         <li key={key}>
           <span className={classes.bar} aria-hidden>
             {parts.map((part) => (
               <Segment key={part.key} part={part} side="width" percent={((part.value ?? 0) / most) * 100} />
             ))}
           </span>
-          <CallsLink
-            filters={filters}
-            className={`cb-truncate ${filters ? classes.barLink : classes.barLabel}`}
-          >
+          <CallsLink filters={filters} className={filters ? `cb-truncate ${classes.cover}` : 'cb-truncate'}>
             <bdi>{name}</bdi>
+            {hint && <span className="cb-hidden">{hint}</span>}
           </CallsLink>
-          <span className={classes.barAside}>{chart.of !== 'calls' && counted(calls, 'call')}</span>
-          <span className={classes.barValue}>{value === null ? '–' : format(value)}</span>
+          <span className="cb-note">{aside}</span>
+          <span className={classes.barValue}>{value}</span>
         </li>
       ))}
       {allSwitch && <li className={classes.rowsAll}>{allSwitch}</li>}
@@ -225,15 +246,8 @@ function Cell({ part: { value, filters }, text, most }: { part: Part; text: stri
   )
 }
 
-interface FigureTableProps {
-  title: string
-  chart: Chart
-  groups: Group[]
-  kinds: Kind[]
-}
-
 /** The numbers of a chart, whose rows lead to their calls. */
-function FigureTable({ title, chart, groups, kinds }: FigureTableProps) {
+function FigureTable({ title, chart, groups, kinds }: Omit<ShapeProps, 'textOf'>) {
   const [first, second] = groupingsOf(chart.by)
   const { format } = formatOf(chart)
   const written = (value: number | null | undefined) =>

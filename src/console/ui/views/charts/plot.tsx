@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
-import { type KeyboardEvent, type ReactNode, useState } from 'react'
-import { useProject } from '../../session.ts'
+import { type CSSProperties, type KeyboardEvent, type ReactNode, useState } from 'react'
+import { to } from '../../components/to.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
+import { linePath, type Scale } from './chart.ts'
+import classes from './charts.module.css'
 import type { Group, Part } from './groups.ts'
-import classes from './plot.module.css'
-import { linePath, type Scale } from './scale.ts'
 
 /** How many labels of time have room side by side. */
 const timesMax = 6
@@ -33,14 +33,32 @@ export function Columns({ groups, ...plot }: ShapeProps & { groups: readonly Gro
 }
 
 interface SegmentProps {
-  part: Part
+  part: Pick<Part, 'look'>
   side: 'height' | 'width'
   percent: number
 }
 
 /** A part of a bar. */
-export function Segment({ part, side, percent }: SegmentProps) {
-  return <span className={classes.part} data-kind={part.look} style={{ [side]: `${percent}%` }} />
+export function Segment({ part: { look }, side, percent }: SegmentProps) {
+  return (
+    <span className={classes.part} data-kind={look} style={{ [side]: `${percent}%`, ...styleOf(look) }} />
+  )
+}
+
+/** Lighter step by step; what failed and the first one have a pattern besides. */
+const shades: Record<string, string> = {
+  1: 'color-mix(in srgb, var(--cb-chart) 80%, var(--mantine-color-text))',
+  2: 'color-mix(in srgb, var(--cb-chart) 80%, var(--mantine-color-body))',
+  3: 'color-mix(in srgb, var(--cb-chart) 60%, var(--mantine-color-body))',
+  4: 'color-mix(in srgb, var(--cb-chart) 40%, var(--mantine-color-body))',
+  5: 'color-mix(in srgb, var(--cb-chart) 25%, var(--mantine-color-body))',
+  none: 'var(--cb-chart-faint)',
+  others: 'var(--cb-chart-faint)',
+}
+
+/** The colour of a kind of parts, which forced colours replace. */
+export function styleOf(look: string): CSSProperties {
+  return { '--cb-look': shades[look] } as CSSProperties
 }
 
 /** A line through values, with a gap where there is none. */
@@ -99,7 +117,7 @@ function Plot({ columns, label, scale, format, textOf, isFrom, behind }: PlotPro
         ))}
       </div>
       <ul
-        className={classes.bars}
+        className={classes.plotted}
         aria-label={label}
         onKeyDown={moveFocus}
         onMouseLeave={() => setShown(null)}
@@ -149,9 +167,7 @@ interface CallsLinkProps {
 
 /** Leads to calls. */
 export function CallsLink({ filters, ...props }: CallsLinkProps) {
-  const { id: project } = useProject()
-  if (filters)
-    return <Link to="/p/$project/calls" params={{ project }} search={filters} preload={false} {...props} />
+  if (filters) return <Link {...to.calls} search={filters} preload={false} {...props} />
   // It can be reached and read like its neighbours.
   if (props.tabIndex === undefined) return <span className={props.className}>{props.children}</span>
   return <span role="img" data-column {...props} />

@@ -1,4 +1,4 @@
-import { Stack } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ComparedMetric, Comparison } from '../../../../calls/figures/comparing/schemas.ts'
@@ -7,13 +7,13 @@ import { asCount, asDecimal, counted } from '../../components/figures.ts'
 import { useNow } from '../../components/instant.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { to } from '../../components/to.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { parseSearch } from '../../search-params.ts'
 import { useProject } from '../../session.ts'
 import { rubricQuery } from '../analysis/analysis-queries.ts'
 import { formatOf, nameOfFigure } from '../charts/chart.ts'
-import { figureQuery } from '../charts/chart-queries.ts'
-import { useCriteria } from '../charts/use-chart.ts'
+import { figureQuery, useCriteria } from '../charts/chart-queries.ts'
 import classes from './compare.module.css'
 
 type Calls = Comparison['a']
@@ -138,7 +138,9 @@ function Row({ metric, a, b, names }: RowProps) {
   const { format } = formatOf(figure)
   return (
     <li>
-      <strong dir="auto">{name}</strong>
+      <Text component="strong" inherit fw={500} dir="auto">
+        {name}
+      </Text>
       <Value of={metric.a} calls={a} name={names.a} format={format} />
       <Value of={metric.b} calls={b} name={names.b} format={format} />
       <Interval metric={metric} isShare={figure.show === 'share'} format={format} />
@@ -156,10 +158,9 @@ interface ValueProps {
 
 /** Leads to the calls. */
 function Value({ of: { value, n }, calls: { query, calls }, name, format }: ValueProps) {
-  const { id: project } = useProject()
   return (
-    <span className={classes.value}>
-      <Link to="/p/$project/calls" params={{ project }} search={parseSearch(query)} preload={false}>
+    <Stack component="span" gap={0} className="cb-figure">
+      <Link {...to.calls} search={parseSearch(query)} preload={false}>
         <span className={classes.name}>{name}: </span>
         {value === null ? 'None' : format(value)}
       </Link>
@@ -168,7 +169,7 @@ function Value({ of: { value, n }, calls: { query, calls }, name, format }: Valu
           {asCount(n)} of {counted(calls, 'call')}
         </span>
       )}
-    </span>
+    </Stack>
   )
 }
 
@@ -188,7 +189,7 @@ function Interval({ metric: { difference, low, high, verdict }, isShare, format 
   const reach = Math.max(Math.abs(low ?? 0), Math.abs(high ?? 0), Math.abs(difference)) || 1
   const at = (value: number) => `${50 + (48 * value) / reach}%`
   return (
-    <span className={classes.interval}>
+    <Stack component="span" gap={0} className={classes.interval}>
       {low !== null && high !== null && (
         <span className={classes.bar} data-verdict={verdict} aria-hidden>
           <span style={{ left: at(low), right: `calc(100% - ${at(high)})` }} />
@@ -204,7 +205,7 @@ function Interval({ metric: { difference, low, high, verdict }, isShare, format 
           </span>
         )}
       </span>
-    </span>
+    </Stack>
   )
 }
 

@@ -1,9 +1,12 @@
+import { Box, Button } from '@mantine/core'
+import { IconPhone } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { read } from '../../api.ts'
 import { CodeBlock } from '../../components/code.tsx'
 import { useShow } from '../../components/dialogs.tsx'
-import { useProject } from '../../session.ts'
+import { Empty } from '../../components/empty.tsx'
+import { useProject, useRefusal } from '../../session.ts'
 import { newKeyDialog } from '../settings/keys.ts'
 
 const NewKey = lazy(async () => ({ default: (await import('../settings/new-key.tsx')).NewKey }))
@@ -63,4 +66,34 @@ function firstCall(origin: string, key: string): string {
       {"role": "assistant", "content": "At nine in the morning."}
     ]
   }'`
+}
+
+/** Teaches how the first call gets in. */
+export function NoCalls() {
+  const isOwner = useRefusal('manage') === null
+  const key = useFirstKey()
+  return (
+    <Empty
+      icon={<IconPhone size={24} stroke={1.6} />}
+      title="No calls yet"
+      action={
+        isOwner && (
+          <Button variant={key.hasKey ? 'default' : 'filled'} onClick={key.create}>
+            {key.hasKey ? 'Create another ingest key' : 'Create an ingest key'}
+          </Button>
+        )
+      }
+    >
+      <p>
+        {key.text
+          ? 'Run this command, and the call appears here:'
+          : isOwner
+            ? 'Platforms send calls with an ingest key. Create one and run this command, and the call appears here:'
+            : 'Platforms send calls with an ingest key, which an owner of this project can create. With a key, run this:'}
+      </p>
+      <Box w="min(600px, 100%)" mt="md">
+        <FirstCall keyText={key.text} />
+      </Box>
+    </Empty>
+  )
 }

@@ -1,13 +1,15 @@
-import { Skeleton } from '@mantine/core'
+import { Group, Skeleton } from '@mantine/core'
 import { IconCheck, IconClock } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { criterionPrefix } from '../../../../calls/filters.ts'
+import type { CallRow, CallRows } from '../../../../calls/reading/call-rows.ts'
 import { asCount, asPercent, counted } from '../../components/figures.ts'
 import { Instant } from '../../components/instant.tsx'
 import { PageLink } from '../../components/links.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
 import { AlertLink } from '../alerts/alert-link.tsx'
 import { rubricQuery } from '../analysis/analysis-queries.ts'
@@ -15,15 +17,14 @@ import { Caller, CallSummary, RunningDuration } from '../calls/call-line.tsx'
 import { liveCallsQuery } from '../calls/call-queries.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
 import { totalLabel } from '../calls/pages.ts'
-import { Card, useFirstRows } from '../charts/card.tsx'
+import { Card } from '../charts/card.tsx'
 import charts from '../charts/charts.module.css'
-import plot from '../charts/plot.module.css'
-import { ChangeOf, type ComparedPeriod } from './figures.tsx'
+import { BarList, barsShown } from '../charts/figure-chart.tsx'
+import { BigFigure, ChangeOf, type ComparedPeriod } from './figures.tsx'
 import classes from './overview.module.css'
 import { criteriaQuery, failedCallsQuery, knowledgeQuery } from './overview-queries.ts'
 
 const callsShown = 5
-const criteriaShown = 8
 /** In px, with the gap to the next one. */
 const rowHeight = 32
 
@@ -35,83 +36,92 @@ interface CardProps {
 /** The newest calls in progress. */
 export function LiveCalls() {
   const { id: project } = useProject()
-  const query = useQuery(liveCallsQuery(project, callsShown))
   const search = { status: 'live' }
   return (
-    <Card
+    <CallsCard
       title="Live calls"
-      aside={
-        query.data &&
-        query.data.data.length > 0 && (
-          <PageLink to="/p/$project/calls" params={{ project }} search={search} size="sm">
-            {totalLabel(query.data)}
-          </PageLink>
-        )
-      }
-      query={query}
-      skeleton={callsSkeleton}
+      aside={(rows) => (
+        <PageLink {...to.calls} search={search} size="sm">
+          {totalLabel(rows)}
+        </PageLink>
+      )}
+      query={useQuery(liveCallsQuery(project, callsShown))}
+      empty="No live calls right now."
     >
-      {({ data }) =>
-        data.length === 0 ? (
-          <p>No live calls right now.</p>
-        ) : (
-          <ul className={classes.calls}>
-            {data.map((call) => (
-              <li key={call.id}>
-                <span className="cb-pulse" aria-hidden />
-                <CallLink call={call.id} search={search}>
-                  <Caller call={call} />
-                </CallLink>
-                <span className="cb-dimmed">
-                  <Instant at={call.createdAt} />
-                </span>
-                <RunningDuration since={call.createdAt} />
-              </li>
-            ))}
-          </ul>
-        )
-      }
-    </Card>
+      {(call) => (
+        <>
+          <span className="cb-pulse" aria-hidden />
+          <CallLink call={call.id} search={search}>
+            <Caller call={call} />
+          </CallLink>
+          <span className="cb-dimmed">
+            <Instant at={call.createdAt} />
+          </span>
+          <RunningDuration since={call.createdAt} />
+        </>
+      )}
+    </CallsCard>
   )
 }
 
 /** The newest calls of the period that failed, each in a line. */
 export function FailedCalls({ period }: { period: ComparedPeriod }) {
   const project = useProject()
-  const query = useQuery(failedCallsQuery(project, period, callsShown))
   const search: ChosenFilters = { evaluation: 'fail', ...period.filters }
   return (
-    <Card
+    <CallsCard
       title="Failed calls"
-      aside={
-        query.data &&
-        query.data.data.length > 0 && (
-          <span className="cb-row">
-            <PageLink to="/p/$project/calls" params={{ project: project.id }} search={search} size="sm">
-              All failed calls
-            </PageLink>
-            <AlertLink figure={{ of: 'success', show: 'failed' }} />
+      aside={() => (
+        <span className="cb-row">
+          <PageLink {...to.calls} search={search} size="sm">
+            All failed calls
+          </PageLink>
+          <AlertLink figure={{ of: 'success', show: 'failed' }} />
+        </span>
+      )}
+      query={useQuery(failedCallsQuery(project, period, callsShown))}
+      empty="No failed calls in this period."
+    >
+      {(call) => (
+        <>
+          <CallLink call={call.id} search={search}>
+            <Caller call={call} />
+          </CallLink>
+          <CallSummary call={call} />
+          <span className="cb-dimmed">
+            <Instant at={call.createdAt} />
           </span>
-        )
-      }
+        </>
+      )}
+    </CallsCard>
+  )
+}
+
+interface CallsCardProps {
+  title: string
+  /** On the right of the title, if there are any. */
+  aside: (rows: CallRows) => ReactNode
+  query: UseQueryResult<CallRows>
+  empty: string
+  children: (call: CallRow) => ReactNode
+}
+
+function CallsCard({ title, aside, query, empty, children }: CallsCardProps) {
+  const { data } = query
+  return (
+    <Card
+      title={title}
+      aside={data && data.data.length > 0 && aside(data)}
       query={query}
       skeleton={callsSkeleton}
     >
-      {({ data }) =>
-        data.length === 0 ? (
-          <p>No failed calls in this period.</p>
+      {({ data: calls }) =>
+        calls.length === 0 ? (
+          <p>{empty}</p>
         ) : (
           <ul className={classes.calls}>
-            {data.map((call) => (
-              <li key={call.id}>
-                <CallLink call={call.id} search={search}>
-                  <Caller call={call} />
-                </CallLink>
-                <CallSummary call={call} />
-                <span className="cb-dimmed">
-                  <Instant at={call.createdAt} />
-                </span>
-              </li>
+            {calls.map((call) => (
+              <li key={call.id}>{children(call)}</li>
             ))}
           </ul>
         )
@@ -120,16 +130,9 @@ export function FailedCalls({ period }: { period: ComparedPeriod }) {
   )
 }
 
-interface CallLinkProps {
-  call: string
-  search: ChosenFilters
-  children: ReactNode
-}
-
-function CallLink({ call, search, children }: CallLinkProps) {
-  const { id: project } = useProject()
+function CallLink({ call, search, children }: { call: string; search: ChosenFilters; children: ReactNode }) {
   return (
-    <Link to="/p/$project/calls/$call" params={{ project, call }} search={search}>
+    <Link {...to.call(call)} search={search} className={charts.cover}>
       {children}
     </Link>
   )
@@ -166,9 +169,7 @@ export function Criteria({ period, arranging }: CardProps & { period: ComparedPe
         (ids[0] !== undefined && <AlertLink figure={{ of: `${criterionPrefix}${ids[0]}`, show: 'share' }} />)
       }
       query={query}
-      skeleton={
-        <Skeleton height={rowHeight * (Math.min(ids.length, criteriaShown + 1) || criteriaShown / 2)} />
-      }
+      skeleton={<Skeleton height={rowHeight * (Math.min(ids.length, barsShown + 1) || barsShown / 2)} />}
     >
       {(rows) =>
         rows.length === 0 ? (
@@ -179,61 +180,32 @@ export function Criteria({ period, arranging }: CardProps & { period: ComparedPe
             </PageLink>
           </p>
         ) : (
-          <CriteriaRows
+          <BarList
+            title="Criteria passed"
+            most={1}
             rows={rows
-              .map((row) => ({ ...row, name: names.get(row.id) ?? row.id }))
-              .sort((a, b) => (b.value ?? -1) - (a.value ?? -1))}
-            period={period}
+              .toSorted((a, b) => (b.value ?? -1) - (a.value ?? -1))
+              .map(({ id, value, before }) => ({
+                key: id,
+                name: names.get(id) ?? id,
+                hint: ': calls that failed',
+                filters: { [`${criterionPrefix}${id}`]: 'fail', ...period.filters },
+                parts: value ? [{ key: id, look: 'only', value }] : [],
+                aside: value !== null && (
+                  <ChangeOf
+                    figure={{ value, before }}
+                    unit="share"
+                    isMoreBetter
+                    period={period}
+                    format={asPercent}
+                  />
+                ),
+                value: value === null ? 'Not judged' : asPercent(value),
+              }))}
           />
         )
       }
     </Card>
-  )
-}
-
-interface CriteriaRowsProps {
-  rows: { id: string; name: string; value: number | null; before: number | null }[]
-  period: ComparedPeriod
-}
-
-function CriteriaRows({ rows, period }: CriteriaRowsProps) {
-  const { id: project } = useProject()
-  const { shown, allSwitch } = useFirstRows(rows, criteriaShown)
-  return (
-    <ul className={charts.bars}>
-      {shown.map(({ id, name, value, before }) => (
-        <li key={id}>
-          <span className={charts.bar} aria-hidden>
-            {value !== null && value > 0 && (
-              <span className={plot.part} data-kind="only" style={{ width: `${value * 100}%` }} />
-            )}
-          </span>
-          <Link
-            to="/p/$project/calls"
-            params={{ project }}
-            search={{ [`${criterionPrefix}${id}`]: 'fail', ...period.filters }}
-            preload={false}
-            className={`cb-truncate ${charts.barLink}`}
-          >
-            <bdi>{name}</bdi>
-            <span className="cb-hidden">: calls that failed</span>
-          </Link>
-          <span className={`${charts.barAside} ${classes.change}`}>
-            {value !== null && (
-              <ChangeOf
-                figure={{ value, before }}
-                unit="share"
-                isMoreBetter
-                period={period}
-                format={asPercent}
-              />
-            )}
-          </span>
-          <span className={charts.barValue}>{value === null ? 'Not judged' : asPercent(value)}</span>
-        </li>
-      ))}
-      {allSwitch && <li className={charts.rowsAll}>{allSwitch}</li>}
-    </ul>
   )
 }
 
@@ -246,7 +218,7 @@ export function KnowledgeCard({ arranging }: CardProps) {
       title="Knowledge"
       aside={
         arranging || (
-          <PageLink to="/p/$project/knowledge" params={{ project }} size="sm">
+          <PageLink {...to.knowledge} size="sm">
             All items
           </PageLink>
         )
@@ -256,10 +228,10 @@ export function KnowledgeCard({ arranging }: CardProps) {
     >
       {({ items, chunks, pendingChunks }) => (
         <>
-          <p className={classes.whole}>
-            <strong>{counted(items, 'item')}</strong>
+          <Group component="p" justify="space-between" align="baseline" mb="md">
+            <BigFigure>{counted(items, 'item')}</BigFigure>
             <span className="cb-dimmed">{counted(chunks, 'chunk')}</span>
-          </p>
+          </Group>
           {pendingChunks > 0 ? (
             <StatusBadge
               tone="warning"

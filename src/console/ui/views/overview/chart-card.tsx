@@ -1,18 +1,24 @@
 import { Group, Skeleton, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { noValue } from '../../../../calls/filters.ts'
+import type { Unmeasurable } from '../../../../calls/sound/figures.ts'
+import { asCount, counted } from '../../components/figures.ts'
 import { PageLink } from '../../components/links.tsx'
 import { Panel } from '../../components/panel.tsx'
+import { to } from '../../components/to.ts'
 import { useProject } from '../../session.ts'
 import { AlertLink } from '../alerts/alert-link.tsx'
+import { facetCountsQuery, facetsQuery } from '../calls/call-queries.ts'
+import { filterLabels, valueLabel } from '../calls/filter-labels.ts'
 import { Card, useTableSwitch } from '../charts/card.tsx'
 import { formatOf, groupingsOf, isSpan } from '../charts/chart.ts'
+import { useChart, useCompared } from '../charts/chart-queries.ts'
 import type { Chart, ChartSearch } from '../charts/chart-search.ts'
 import { FigureChart } from '../charts/figure-chart.tsx'
-import { useChart, useCompared } from '../charts/use-chart.ts'
-import { ChangeOf, type ComparedPeriod } from './figures.tsx'
-import { Movers } from './movers.tsx'
-import classes from './overview.module.css'
+import { type Compared, firstMover, type Mover } from './changes.ts'
+import { BigFigure, ChangeOf, type ComparedPeriod } from './figures.tsx'
+import { groupsQuery, movedBy } from './overview-queries.ts'
 
 export interface ChartCardProps {
   name: string
@@ -28,20 +34,13 @@ export interface ChartCardProps {
 
 /** A chart of the overview. Without a date of its own, it is of the overview's period, and compared with the one before. */
 export function ChartCard({ name, search, isOfSome = false, period, arranging, note }: ChartCardProps) {
-  const { id: project } = useProject()
   const hasDate = Boolean(search.date ?? search.from ?? search.to)
   const dated = hasDate ? search : { ...search, ...period.filters, by: byIn(search.by ?? 'day', period) }
   const drawn = useChart(dated)
   const { chart, filters, resolvedFilters, faults, hasTooMany, query, title } = drawn
   const { isTable, tableSwitch } = useTableSwitch()
   const link = (
-    <PageLink
-      to="/p/$project/overview/chart"
-      params={{ project }}
-      search={dated}
-      size="sm"
-      aria-label={`Open the chart ${name}`}
-    >
+    <PageLink {...to.chart} search={dated} size="sm" aria-label={`Open the chart ${name}`}>
       Open
     </PageLink>
   )
@@ -123,22 +122,20 @@ function Whole({ chart, period, filters, children }: WholeProps) {
   const isShare = show === 'share' || show === 'failed'
   return (
     <>
-      <p className={classes.whole}>
+      <Group component="p" justify="space-between" align="baseline" gap="0 8px" mih={32} mb="md">
         {compared && compared.value !== null && (
           <>
-            <strong>{format(compared.value)}</strong>
-            <span className={classes.change}>
-              <ChangeOf
-                figure={compared}
-                unit={isShare ? 'share' : 'amount'}
-                isMoreBetter={betterOf(chart)}
-                period={period}
-                format={format}
-              />
-            </span>
+            <BigFigure>{format(compared.value)}</BigFigure>
+            <ChangeOf
+              figure={compared}
+              unit={isShare ? 'share' : 'amount'}
+              isMoreBetter={betterOf(chart)}
+              period={period}
+              format={format}
+            />
           </>
         )}
-      </p>
+      </Group>
       {children}
       {compared && <Movers figure={{ of, show }} compared={compared} period={period} format={format} />}
     </>
@@ -162,5 +159,115 @@ function describeNone({ of, by }: Chart): ReactNode {
       No call of this period has a {detail}. Most platforms send it; an agent of your own sends it as{' '}
       <code>details.{of}</code>.
     </>
+  )
+}
+
+/** Behind how many. */
+const reasons: Record<Unmeasurable, string> = {
+  mono: 'with one channel',
+  mixed: 'with both voices in each channel',
+  noisy: 'too noisy',
+  channels: 'with more than two channels',
+  format: 'in another format',
+  damaged: 'damaged',
+  short: 'too short',
+  long: 'too long',
+}
+
+/** The chart of what callers waited for by their recordings, and of how many calls that is known. Left out without recordings. */
+export function AnswersHeard(props: ChartCardProps) {
+  const { id: project } = useProject()
+  const { from, to } = props.period
+  const { data } = useQuery(facetCountsQuery(project, 'soundReason', { from, to }))
+  const { none = 0, measured = 0, waiting = 0, ...others } = data?.counts ?? {}
+  const all = [none, measured, waiting, ...Object.values(others)].reduce((sum, calls) => sum + calls)
+  if (none === all && !props.arranging) return null
+  const why = Object.entries(others)
+    .sort(([, a], [, b]) => b - a)
+    .map(([reason, calls]) => `${asCount(calls)} ${reasons[reason as Unmeasurable]}`)
+  const words = [`Sound measured of ${asCount(measured)} of ${counted(all, 'call')}`, why.join(', ')]
+  const note = (
+    <Text size="xs" c="dimmed" mt="xs">
+      {words.filter(Boolean).join('; ')}
+    </Text>
+  )
+  return <ChartCard {...props} note={note} />
+}
+
+const rowPx = 24
+
+interface MoversProps {
+  figure: Omit<Chart, 'by'>
+  compared: Compared
+  period: ComparedPeriod
+  format: (value: number) => string
+}
+
+/** Which agent, end reason and source moved a figure most against the period before. */
+function Movers({ figure: { of, show }, compared, period, format }: MoversProps) {
+  const project = useProject()
+  const { value, before } = compared
+  const { from, to, earlier } = period
+  const hasMoved = value !== null && typeof before === 'number' && value !== before
+  const range = { from, to }
+  const groups = useQuery({
+    ...groupsQuery(project, { of, show }, range, earlier ?? range),
+    enabled: hasMoved && earlier !== null,
+  })
+  if (!hasMoved) return null
+  // The figure and its days stand without it.
+  if (groups.error && !groups.data) return null
+  if (!groups.data) return <Skeleton height={rowPx * movedBy.length} />
+  const movers = groups.data.flatMap(({ by, now, before }) => {
+    const mover = firstMover(now, before, compared, show)
+    return mover ? [{ by, mover }] : []
+  })
+  if (movers.length === 0) return null
+  return (
+    <>
+      <Text size="xs" fw={500} mt="md" mb={4}>
+        Changed most
+      </Text>
+      <dl>
+        {movers.map(({ by, mover }) => (
+          <Row key={by} by={by} mover={mover} period={period} format={format} />
+        ))}
+      </dl>
+    </>
+  )
+}
+
+interface RowProps extends Pick<MoversProps, 'period' | 'format'> {
+  by: (typeof movedBy)[number]
+  mover: Mover
+}
+
+function Row({ by, mover: { group, value, before }, period, format }: RowProps) {
+  const { id: project } = useProject()
+  const { data: facets } = useQuery({ ...facetsQuery(project), enabled: by === 'agentId' })
+  const agent = facets?.agentId?.find((one) => one.value === group)?.label
+  return (
+    <Group gap={0} mb={4} wrap="nowrap">
+      <Text component="dt" c="dimmed" w={88} flex="none">
+        {filterLabels[by]}
+      </Text>
+      <Group component="dd" justify="space-between" gap="sm" flex={1} miw={0} wrap="nowrap">
+        <PageLink
+          {...to.calls}
+          search={{ [by]: group, ...period.filters }}
+          preload={false}
+          c="inherit"
+          inherit
+          className="cb-truncate"
+          dir="auto"
+        >
+          {(by === 'agentId' && agent) || valueLabel(by, group)}
+        </PageLink>
+        <Text component="span" c="dimmed" flex="none" className="cb-figure">
+          {before === null ? 'new' : `was ${format(before)}`},{' '}
+          {value === null ? 'now none' : `now ${format(value)}`}
+        </Text>
+      </Group>
+    </Group>
   )
 }

@@ -1,4 +1,4 @@
-import { Group, Skeleton } from '@mantine/core'
+import { Group, Skeleton, Text } from '@mantine/core'
 import { IconArrowDownRight, IconArrowUpRight, IconMinus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -6,12 +6,14 @@ import { dayLabel } from '../../components/dates.ts'
 import { asCount, asDuration, asPercent } from '../../components/figures.ts'
 import { PageButton } from '../../components/links.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { to } from '../../components/to.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { newestCallQuery } from '../calls/call-queries.ts'
 import type { ChosenFilters } from '../calls/chosen-filters.ts'
+import { useCompared } from '../charts/chart-queries.ts'
 import type { Chart } from '../charts/chart-search.ts'
-import { useCompared } from '../charts/use-chart.ts'
+import charts from '../charts/charts.module.css'
 import { type Compared, changeOf } from './changes.ts'
 import classes from './overview.module.css'
 import { labelBefore, type Period, periodUntil } from './overview-search.ts'
@@ -64,7 +66,7 @@ const kinds: FigureKind[] = [
 /** The four figures of a period, each with its change from the previous period. */
 export function Figures({ period }: { period: ComparedPeriod }) {
   return (
-    <dl className={classes.figures}>
+    <dl className={`cb-box ${classes.figures}`}>
       {kinds.map((kind) => (
         <FigureCard key={kind.of} kind={kind} period={period} />
       ))}
@@ -73,25 +75,27 @@ export function Figures({ period }: { period: ComparedPeriod }) {
 }
 
 function FigureCard({ kind, period }: { kind: FigureKind; period: ComparedPeriod }) {
-  const { id: project } = useProject()
   const { of, show, label, format, isMoreBetter, filters } = kind
-  const { from, to, earlier } = period
-  const { query, compared } = useCompared({ of, show }, { from, to }, earlier)
+  const { earlier } = period
+  const range = { from: period.from, to: period.to }
+  const { query, compared } = useCompared({ of, show }, range, earlier)
   return (
     <div
       className={classes.figure}
       data-stale={query.isPlaceholderData || undefined}
       aria-busy={query.isPending}
     >
-      <dt>
-        <Link to="/p/$project/calls" params={{ project }} search={{ ...filters, ...period.filters }}>
+      <Text component="dt" c="dimmed" fw={500}>
+        <Link {...to.calls} search={{ ...filters, ...period.filters }} className={charts.cover}>
           {label}
         </Link>
-      </dt>
+      </Text>
       {compared ? (
         <>
-          <dd className={classes.value}>{compared.value === null ? '–' : format(compared.value)}</dd>
-          <dd className={classes.change}>
+          <dd>
+            <BigFigure>{compared.value === null ? '–' : format(compared.value)}</BigFigure>
+          </dd>
+          <dd>
             <ChangeOf
               figure={compared}
               unit={show === 'share' ? 'share' : 'amount'}
@@ -107,15 +111,24 @@ function FigureCard({ kind, period }: { kind: FigureKind; period: ComparedPeriod
         </dd>
       ) : (
         <>
-          <dd className={classes.value}>
-            <Skeleton height={24} width={88} />
+          <dd>
+            <Skeleton height={24} width={88} my={4} />
           </dd>
-          <dd className={classes.change}>
-            <Skeleton height={10} width={136} />
+          <dd>
+            <Skeleton height={10} width={136} my={5} />
           </dd>
         </>
       )}
     </div>
+  )
+}
+
+/** The one number that a card is about. */
+export function BigFigure({ children }: { children: string }) {
+  return (
+    <Text component="strong" fz={22} fw={600} lh="32px" lts="-0.02em" className="cb-figure">
+      {children}
+    </Text>
   )
 }
 
@@ -134,26 +147,32 @@ export function ChangeOf({ figure, unit, isMoreBetter, period: { days, since }, 
   const change = changeOf(figure, unit)
   if (!change) {
     if (before === undefined || (isYoung && value !== null)) return null
-    return <span className="cb-dimmed">{value === null ? 'Not enough calls' : 'None before'}</span>
+    return <span className="cb-note">{value === null ? 'Not enough calls' : 'None before'}</span>
   }
   const { direction, amount } = change
   const Icon = { up: IconArrowUpRight, down: IconArrowDownRight, same: IconMinus }[direction]
   const word = { up: 'up', down: 'down', same: 'unchanged' }[direction]
   const isBetter =
     direction === 'same' || isMoreBetter === null ? null : (direction === 'up') === isMoreBetter
-  const tone = isBetter === null ? 'neutral' : isBetter ? 'success' : 'danger'
   return (
-    <>
-      <span className={classes.changed} data-tone={tone}>
+    <Group component="span" gap="0 6px" fz={12}>
+      <Group
+        component="span"
+        gap={2}
+        wrap="nowrap"
+        fw={500}
+        {...(isBetter !== null && { c: `var(--cb-${isBetter ? 'success' : 'danger'}-text)` })}
+        className="cb-figure"
+      >
         <Icon size={14} stroke={2} aria-hidden />
         <span className="cb-hidden">{word} </span>
         {direction === 'same' ? 'No change' : amount}
-      </span>
+      </Group>
       <span className="cb-dimmed">
         was {format(before ?? 0)}
         <span className="cb-hidden"> in the {labelBefore(days)}</span>
       </span>
-    </>
+    </Group>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Button, Group, Title } from '@mantine/core'
 import { IconArrowLeft, IconArrowRight, IconEyeOff, IconLayoutGrid, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
@@ -8,16 +8,16 @@ import { useNow, ZoneNote } from '../../components/instant.tsx'
 import { PageButton } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { to } from '../../components/to.ts'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { newestCallQuery } from '../calls/call-queries.ts'
 import { groupingsOf, isOrdered } from '../charts/chart.ts'
 import type { ChartSearch } from '../charts/chart-search.ts'
 import charts from '../charts/charts.module.css'
-import { AnswersHeard } from './answers-heard.tsx'
 import { type OverviewItem, useArrangement } from './arrangement.ts'
 import { Criteria, FailedCalls, KnowledgeCard, LiveCalls } from './cards.tsx'
-import { ChartCard } from './chart-card.tsx'
+import { AnswersHeard, ChartCard } from './chart-card.tsx'
 import { type ComparedPeriod, Figures, NoCallsInPeriod } from './figures.tsx'
 import classes from './overview.module.css'
 import { oldestCallQuery } from './overview-queries.ts'
@@ -92,7 +92,6 @@ function usePeriod(search: OverviewSearch): ComparedPeriod {
 }
 
 function Charts({ period }: { period: ComparedPeriod }) {
-  const { id: project } = useProject()
   const { shown, hidden, error, retry, move, hide, show, reset } = useArrangement()
   const [isArranging, setArranging] = useState(false)
   const actionsOf = ({ id, name }: OverviewItem) =>
@@ -106,9 +105,9 @@ function Charts({ period }: { period: ComparedPeriod }) {
   return (
     <section aria-labelledby="charts">
       <Group justify="space-between" mb="sm">
-        <h2 id="charts" className={classes.title}>
+        <Title order={2} id="charts">
           Charts
-        </h2>
+        </Title>
         <Group gap="xs">
           {isArranging && (
             <Button variant="subtle" color="gray" size="xs" onClick={reset}>
@@ -125,8 +124,7 @@ function Charts({ period }: { period: ComparedPeriod }) {
             {isArranging ? 'Done' : 'Arrange'}
           </Button>
           <PageButton
-            to="/p/$project/overview/chart"
-            params={{ project }}
+            {...to.chart}
             search={newChart}
             variant="default"
             size="xs"

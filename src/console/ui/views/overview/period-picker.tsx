@@ -1,23 +1,23 @@
-import { UnstyledButton } from '@mantine/core'
+import { Group, Skeleton, UnstyledButton } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { lazy } from 'react'
+import { lazy, Suspense } from 'react'
 import { ButtonWithPopup } from '../../components/popup.tsx'
 import { useDates } from '../../components/use-dates.ts'
 import { useProject } from '../../session.ts'
 import { relativeDates } from '../calls/date-ranges.ts'
+import { loadPopups } from '../calls/pill.tsx'
 import classes from './overview.module.css'
 import { choiceOf, type OverviewSearch, overviewSearch, periodChoices } from './overview-search.ts'
 
-const loadPopover = () => import('./period-popover.tsx')
-const PeriodPopover = lazy(loadPopover)
+const Calendar = lazy(() => import('../../components/calendar.tsx'))
+const FormPopover = lazy(async () => ({ default: (await loadPopups()).FormPopover }))
 
 /** Chooses yesterday, the last days, or a range in a calendar. */
 export function PeriodPicker({ search }: { search: OverviewSearch }) {
   const project = useProject()
   const navigate = useNavigate()
   const dates = useDates()
-  const today = dates.dayOf(Date.now())
   const chosen = choiceOf(search)
   const choose = (from: string, to: string) => {
     void navigate({
@@ -27,7 +27,7 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
     })
   }
   return (
-    <nav className={classes.period} aria-label="Period">
+    <Group component="nav" gap={2} p={2} className="cb-box" bg="var(--cb-surface)" aria-label="Period">
       {periodChoices.map((date) => (
         <Link
           key={date}
@@ -43,7 +43,7 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
       ))}
       <ButtonWithPopup
         kind="dialog"
-        load={loadPopover}
+        load={loadPopups}
         button={
           <UnstyledButton className={classes.periodChoice} data-chosen={chosen === 'custom' || undefined}>
             <IconCalendar size={14} stroke={1.8} aria-hidden />
@@ -52,14 +52,25 @@ export function PeriodPicker({ search }: { search: OverviewSearch }) {
         }
       >
         {(popup) => (
-          <PeriodPopover
+          <FormPopover
             {...popup}
-            days={[search.from ?? null, search.to ?? null]}
-            onChoose={choose}
-            today={today}
+            label="Period"
+            form={(close) => (
+              <Suspense fallback={<Skeleton width={252} height={288} />}>
+                <Calendar
+                  of="two"
+                  days={[search.from ?? null, search.to ?? null]}
+                  today={dates.dayOf(Date.now())}
+                  onChoose={(from, to) => {
+                    close()
+                    choose(from, to)
+                  }}
+                />
+              </Suspense>
+            )}
           />
         )}
       </ButtonWithPopup>
-    </nav>
+    </Group>
   )
 }
