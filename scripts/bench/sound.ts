@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { soundOf } from '../../src/calls/sound/call-sound.ts'
@@ -30,10 +30,10 @@ const noisiest = 'pink5'
 const encodings = {
   wav: { contentType: 'audio/wav', command: null },
   mulaw: { contentType: 'audio/wav', command: null },
-  mp3: { contentType: 'audio/mpeg', command: ['lame', '--quiet', '-q', '7', '-b', '48', '-', '-'] },
+  mp3: { contentType: 'audio/mpeg', command: ['lame', '--quiet', '-q', '7', '-b', '48'] },
   opus: {
     contentType: 'audio/ogg',
-    command: ['opusenc', '--quiet', '--comp', '3', '--bitrate', '28', '-', '-'],
+    command: ['opusenc', '--quiet', '--comp', '3', '--bitrate', '28'],
   },
 } as const
 type Encoding = keyof typeof encodings
@@ -218,7 +218,13 @@ function encode({ channels }: SpokenCall, encoding: Encoding): Buffer {
   if (encoding === 'mulaw') return toWav(channels.map(halved), rate / 2, true)
   const [program, ...args] = encodings[encoding].command ?? []
   const wav = toWav(channels)
-  return program ? execFileSync(program, args, { input: wav, maxBuffer: wav.length }) : wav
+  if (!program) return wav
+  // Into a file: only there can LAME write the tag that says how late the sound begins.
+  const file = join(temporaryFolder(), 'encoded')
+  execFileSync(program, [...args, '-', file], { input: wav })
+  const encoded = readFileSync(file)
+  rmSync(file)
+  return encoded
 }
 
 function halved(samples: Float32Array): Float32Array {
