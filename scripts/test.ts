@@ -62,8 +62,12 @@ const chosenFiles = files.filter(
     (named.length === 0 || named.some((argument) => path.includes(argument))) &&
     (hasBrowser || !path.endsWith('.browser.test.ts')),
 )
+/** A file that is none of the project's runs once, with the others. */
+const isElsewhere = named.length === 0 && given.some((argument) => existsSync(argument))
 /** Tests of kills, faults and processes, which have a process and a disk to themselves. */
-const alone = chosenFiles.filter((path) => halfOf(path) === 'platform' && !path.endsWith('.browser.test.ts'))
+const alone = chosenFiles.filter(
+  (path) => !isElsewhere && halfOf(path) === 'platform' && !path.endsWith('.browser.test.ts'),
+)
 const together = chosenFiles.filter((path) => !alone.includes(path))
 if (chosenFiles.length === 0) fail('There is no such test file.')
 
