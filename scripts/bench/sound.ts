@@ -33,7 +33,7 @@ const encodings = {
   mp3: { contentType: 'audio/mpeg', command: ['lame', '--quiet', '-q', '7', '-b', '48'] },
   opus: {
     contentType: 'audio/ogg',
-    command: ['opusenc', '--quiet', '--comp', '3', '--bitrate', '28'],
+    command: ['opusenc', '--quiet', '--bitrate', '28'],
   },
 } as const
 type Encoding = keyof typeof encodings
