@@ -64,19 +64,25 @@ const chosenFiles = files.filter(
 )
 /** A file that is none of the project's runs once, with the others. */
 const isElsewhere = named.length === 0 && given.some((argument) => existsSync(argument))
-/** Tests of kills, faults and processes, which have a process and a disk to themselves. */
+/** Tests of kills, faults and processes. */
 const alone = chosenFiles.filter(
   (path) => !isElsewhere && halfOf(path) === 'platform' && !path.endsWith('.browser.test.ts'),
 )
 const together = chosenFiles.filter((path) => !alone.includes(path))
 if (chosenFiles.length === 0) fail('There is no such test file.')
 
-// Programs that tests kill, such as browsers, cannot clean up after themselves.
-const folders: string[] = []
+const groups = [
+  { paths: alone, isolation: '--isolate', parent: tmpdir() },
+  // Sharing modules, and what was compiled of them, takes a quarter less processor time. Nothing waits for a disk.
+  { paths: together, isolation: '--no-isolate', parent: hasMemory() ? memory : tmpdir() },
+]
+  .filter(({ paths }) => paths.length > 0)
+  .map(({ parent, ...group }) => ({ ...group, folder: mkdtempSync(join(parent, 'callbook-')) }))
 const children = new Set<ChildProcess>()
+// Programs that tests kill, such as browsers, cannot clean up after themselves.
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+  for (const { folder } of groups) rmSync(folder, { recursive: true, force: true })
 })
 
 process.exit(repeats === null ? await runOnce() : await runOften(Number(repeats)))
@@ -114,30 +120,18 @@ async function runOften(times: number): Promise<number> {
   return failures.size === 0 ? 0 : 1
 }
 
-/** Runs the chosen tests, those that need something to themselves first. */
+/** Runs the chosen tests in two groups, one after the other. */
 async function runTests({ isShown }: { isShown: boolean }): Promise<Run> {
-  const groups = [
-    { paths: alone, options: ['--isolate'], folder: folderIn(tmpdir()) },
-    // They share what they import, and what was compiled of it: a quarter less processor time. Nothing waits for a disk.
-    { paths: together, options: ['--no-isolate'], folder: folderIn(hasMemory() ? memory : tmpdir()) },
-  ]
   const runs: Run[] = []
-  for (const { paths, options, folder } of groups) {
-    if (paths.length === 0) continue
+  for (const { paths, isolation, folder } of groups) {
     const left = files.filter((path) => !paths.includes(path))
     const ignored = left.map((path) => `--path-ignore-patterns=${path}`)
-    runs.push(await runFinished([...options, ...ignored, ...given], { isShown, folder }))
+    runs.push(await runFinished([isolation, ...ignored, ...given], { isShown, folder }))
   }
   return {
     status: Math.max(...runs.map(({ status }) => status)),
     output: runs.map(({ output }) => output).join('\n'),
   }
-}
-
-function folderIn(parent: string): string {
-  const folder = mkdtempSync(join(parent, 'callbook-'))
-  folders.push(folder)
-  return folder
 }
 
 function hasMemory(): boolean {

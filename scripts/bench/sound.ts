@@ -31,10 +31,7 @@ const encodings = {
   wav: { contentType: 'audio/wav', command: null },
   mulaw: { contentType: 'audio/wav', command: null },
   mp3: { contentType: 'audio/mpeg', command: ['lame', '--quiet', '-q', '7', '-b', '48'] },
-  opus: {
-    contentType: 'audio/ogg',
-    command: ['opusenc', '--quiet', '--bitrate', '28'],
-  },
+  opus: { contentType: 'audio/ogg', command: ['opusenc', '--quiet', '--bitrate', '28'] },
 } as const
 type Encoding = keyof typeof encodings
 

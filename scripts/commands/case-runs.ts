@@ -116,7 +116,7 @@ function callText({ name, text }: Pick<ToolCall, 'name' | 'text'>): string {
   return `(calls ${name} with ${text})`
 }
 
-/** Those whose results do not stand in the conversation already. */
+/** The mocks whose results are not in the conversation yet. */
 function unusedMocks(messages: readonly Message[], mocks: readonly Mock[]): Mock[] {
   const left = [...mocks]
   const names = toolNames(messages)

@@ -43,7 +43,7 @@ describe('reviewing, in a browser', () => {
       .getByRole('region', { name: 'Queue' })
       .waitFor()
   const selected = (page: Page) => page.getByRole('region', { name: 'Selected calls' })
-  /** Reviews the calls of the list, of which there are so many. */
+  /** Begins to review the list, which has so many calls. */
   const begin = async (page: Page, calls: number) => {
     await page.getByRole('button', { name: 'Review', exact: true }).click()
     await page.getByRole('button', { name: `Review ${calls} calls` }).click()

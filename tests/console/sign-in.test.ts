@@ -41,7 +41,7 @@ async function signedIn(person: TestPerson): Promise<TestBrowser> {
   return browserOf(service, cookieOf(await signIn(person)))
 }
 
-/** What one attempt after the other results in. */
+/** The results of so many attempts, one after the other. */
 async function inTurn<Result>(count: number, attempt: (at: number) => Promise<Result>): Promise<Result[]> {
   const results: Result[] = []
   for (let at = 0; at < count; at++) results.push(await attempt(at))

@@ -5,7 +5,7 @@ import { readTerms } from '../search/query.ts'
 
 /** As long as no two of a project's 100,000 questions are likely to share one. */
 const wordingChars = 24
-/** So many of the first tell which words they are, within whatever tags. */
+/** The first characters are the hash of the words alone, the others that of the words and their tags. */
 const wordsChars = 12
 
 /**

@@ -10,7 +10,7 @@ export function isTyping({ target, key }: KeyboardEvent): boolean {
   return /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)
 }
 
-/** Whether a key press is a letter for the page: without a modifier, and outside fields. */
+/** Whether a key press can be a shortcut: it has no modifier, and is not in a field or a dialog. */
 export function isShortcut(event: KeyboardEvent): boolean {
   return !(event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isTyping(event))
 }

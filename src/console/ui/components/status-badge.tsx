@@ -35,7 +35,7 @@ export function StatusBadge({ tone, icon: Drawn, label }: StatusBadgeProps) {
   )
 }
 
-/** Stands for what goes on. */
+/** An icon for something in progress. */
 export function Pulse(_: { size: number; stroke: number }) {
   return <span className="cb-pulse" />
 }

@@ -3,12 +3,12 @@ import type { VectorHit, VectorRows } from './rows.ts'
 
 const keptBytesMax = 67_108_864
 
-interface ComparedProject {
+interface KeptVectors {
   /** The project's knowledge version before they were read. */
   version: number
   /** Ascending. */
   labels: Float64Array
-  /** One after the other. */
+  /** In the order of the labels, one after the other. */
   vectors: Float32Array
 }
 
@@ -18,8 +18,9 @@ interface ComparedProject {
  */
 export class ComparedVectors {
   readonly #rows: VectorRows
-  readonly #kept = new LRUCache<string, ComparedProject>({
+  readonly #kept = new LRUCache<string, KeptVectors>({
     maxSize: keptBytesMax,
+    // The key has the labels as text, about as long.
     sizeCalculation: ({ labels, vectors }) => labels.byteLength * 2 + vectors.byteLength + 1,
   })
 
@@ -27,7 +28,7 @@ export class ComparedVectors {
     this.#rows = rows
   }
 
-  /** The nearest of these, best first, those that are equally near by their labels. */
+  /** The nearest of these labels, best first. Equal ones are in the order of their labels. */
   async nearest(
     projectId: number,
     query: Float32Array,
@@ -48,7 +49,7 @@ export class ComparedVectors {
     for (const key of [...this.#kept.keys()]) if (key.startsWith(`${projectId} `)) this.#kept.delete(key)
   }
 
-  async #read(projectId: number, dimensions: number, among: readonly number[]): Promise<ComparedProject> {
+  async #read(projectId: number, dimensions: number, among: readonly number[]): Promise<KeptVectors> {
     const key = `${projectId} ${dimensions} ${among}`
     const version = await this.#rows.version(projectId)
     const kept = this.#kept.get(key)
@@ -65,7 +66,7 @@ export class ComparedVectors {
   }
 }
 
-/** Of unit vectors, their cosine. */
+/** The cosine of two unit vectors. */
 function dotProduct(query: Float32Array, vectors: Float32Array, from: number): number {
   let sum = 0
   for (let at = 0; at < query.length; at++) sum += (query[at] ?? 0) * (vectors[from + at] ?? 0)

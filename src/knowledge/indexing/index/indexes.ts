@@ -20,7 +20,7 @@ const limitsDefault = {
   /** After this long without a use, an index is freed. */
   idleMs: 600_000,
   memoryBytesMax: totalmem() * memoryShareMax,
-  /** Of so many labels, each is compared, which takes up to 5 ms once they are read; beyond, the graph is searched for them. */
+  /** Up to so many labels are compared one by one, in up to 5 ms once they are read; among more, the graph is searched. */
   comparedLabelsMax: 5_000,
   now: () => performance.now(),
 }

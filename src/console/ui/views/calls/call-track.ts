@@ -130,7 +130,7 @@ export function silencesOf({ lanes, seconds }: Waveform): [from: number, to: num
   return runsOf(columns, seconds)
 }
 
-/** The runs of columns of equal time that are true, as seconds from and to, without short ones. */
+/** Where columns of equal time are true for long enough, as seconds from and to. */
 function runsOf(columns: readonly boolean[], seconds: number) {
   const runs: [from: number, to: number][] = []
   let from = 0

@@ -157,7 +157,7 @@ interface BarListProps {
     aside: ReactNode
     value: string
   })[]
-  /** The value that fills the width. */
+  /** The value whose bar is as wide as the list. */
   most: number
 }
 

@@ -45,7 +45,7 @@ export function Segment({ part: { look }, side, percent }: SegmentProps) {
   )
 }
 
-/** Lighter step by step; what failed and the first one have a pattern besides. */
+/** Each is lighter than the one before. The first, and failed calls, have a pattern as well. */
 const shades: Record<string, string> = {
   1: 'color-mix(in srgb, var(--cb-chart) 80%, var(--mantine-color-text))',
   2: 'color-mix(in srgb, var(--cb-chart) 80%, var(--mantine-color-body))',

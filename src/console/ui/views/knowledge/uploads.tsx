@@ -193,7 +193,7 @@ interface DropAreaProps extends Pick<DropzoneProps, 'onDrop' | 'openRef'> {
   isActive?: boolean
   icon: Icon
   title: string
-  /** What becomes of them; without it, of one file alone. */
+  /** What happens to the files. Without it, the area takes one file. */
   text?: string
 }
 

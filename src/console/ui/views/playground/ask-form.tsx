@@ -34,7 +34,7 @@ const modes = [
   { value: 'vector', label: 'Vector only' },
 ]
 
-/** Of a small field among the options. */
+/** The width of a small field among the options. */
 export const optionSize = { flex: '1 1 100px', maw: 160 }
 
 interface AskFormProps {

@@ -348,14 +348,14 @@ function ReadingPanel({ settings }: SettingsProps) {
 interface ChoiceProps<Name extends keyof ProjectSettings> extends SettingsProps {
   name: Name
   title: string
-  /** Said when it is saved. */
+  /** The notification when it is saved. */
   says: string
   label: string
   description: string
   choices: readonly (readonly [ProjectSettings[Name], string])[]
 }
 
-/** One of a few values of a setting. */
+/** A select for a setting that has a few values. */
 function Choice<Name extends keyof ProjectSettings>(props: ChoiceProps<Name>) {
   const { settings, name, title, says, label, description, choices } = props
   const { save, current, error } = useSetting(settings, says)

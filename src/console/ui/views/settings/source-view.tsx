@@ -240,7 +240,7 @@ interface KeptProps {
   act: () => void
 }
 
-/** What is stored and never shown, with a button that replaces it. */
+/** Says that a secret is stored, without showing it, beside a button that replaces it. */
 function Kept({ says, verb, icon, isPending = false, act }: KeptProps) {
   const drawn = icon && { icon }
   return (
