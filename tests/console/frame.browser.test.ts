@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { findings } from '../support/accessibility.ts'
 import { type ShowOptions, startConsoleInBrowser } from '../support/console-page.ts'
 import { until } from '../support/until.ts'
@@ -278,6 +278,46 @@ describe('the frame of all pages, in a browser', () => {
     await dialog.waitFor()
     await signInElsewhere(page, guest)
     await page.locator('header').getByRole('heading', { name: 'Prices' }).waitFor()
+  })
+
+  test('requests that are refused while another replaces the session hide no page', async () => {
+    const page = await openTab(`/p/${project.id}/settings`, { isNew: true })
+    await page.getByRole('link', { name: 'People' }).waitFor()
+    const answers = () =>
+      Promise.all(
+        ['**/session', '**/people'].map(async (path) => (await page.waitForResponse(path)).status()),
+      )
+    const session = await page.context().cookies()
+    const refused = answers()
+    await page.context().clearCookies()
+    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
+    await page.getByRole('link', { name: 'People' }).click()
+    expect(await refused).toEqual([200, 401])
+    const answered = answers()
+    await page.context().addCookies(session)
+    expect(await answered).toEqual([200, 200])
+    await page.getByText(set.owner.email).last().click()
+  })
+
+  test('a page that was hidden before a request had replaced the session is shown again', async () => {
+    const person = await set.join(project, 'member')
+    const page = await openTab(`/p/${project.id}/settings/account`, { person })
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+    await page.getByRole('button', { name: 'Set up' }).click()
+    await page.getByLabel('Your password').fill(person.password)
+    const replace = async (route: Route) => {
+      const response = await route.fetch()
+      const session = await page.context().cookies()
+      await page.context().clearCookies()
+      await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
+      await dialog.waitFor()
+      await page.context().addCookies(session)
+      await route.fulfill({ response })
+    }
+    await page.route('**/two-factor', replace, { times: 1 })
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await dialog.waitFor()
+    await page.getByRole('img', { name: /^QR code/ }).click()
   })
 
   test('what somebody was writing is not there for whoever signs in after them, in the dialog or another tab', async () => {

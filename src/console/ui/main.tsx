@@ -9,7 +9,7 @@ import { loadLater } from './components/load-later.ts'
 import { ownPath } from './own-path.ts'
 import { createQueryClient } from './query-client.ts'
 import { createConsoleRouter, preloadPage } from './router.tsx'
-import { sessionEndedQuery } from './session.ts'
+import { sessionEndedQuery, sessionQuery } from './session.ts'
 import { colorSchemeManager, cssVariables, theme } from './theme.ts'
 
 const noticesAfterMs = 2_000
@@ -26,6 +26,10 @@ const queryClient = createQueryClient({
   },
   // The router leads to its set-up, and back.
   twoFactorRequired: () => location.reload(),
+  changed: () => {
+    if (queryClient.getQueryData(sessionEndedQuery.queryKey))
+      void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
+  },
 })
 const router = createConsoleRouter(queryClient)
 preloadPage(router)

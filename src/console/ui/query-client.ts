@@ -10,22 +10,27 @@ const retriesMax = 2
  * @param on.signedOut called when an answer says that the session has ended, except for queries with the meta `isEarly`,
  * which are sent before it is known whether anyone is signed in
  * @param on.twoFactorRequired the same for a person who must set up a second factor first
+ * @param on.changed called when a change was made: its answer may have begun another session
  */
-export function createQueryClient(on: { signedOut: () => void; twoFactorRequired: () => void }): QueryClient {
+export function createQueryClient(on: {
+  signedOut: () => void
+  twoFactorRequired: () => void
+  changed: () => void
+}): QueryClient {
   const judge = (error: unknown) => {
     if (!(error instanceof ApiProblem)) return
-    if (error.code === 'not_signed_in') on.signedOut()
+    if (isSignedOut(error)) on.signedOut()
     if (error.code === 'two_factor_required') on.twoFactorRequired()
   }
   return new QueryClient({
     queryCache: new QueryCache({ onError: (error, { meta }) => meta?.isEarly !== true && judge(error) }),
-    mutationCache: new MutationCache({ onError: judge }),
+    mutationCache: new MutationCache({ onError: judge, onSuccess: on.changed }),
     defaultOptions: {
       queries: {
         // A machine without internet can still reach a local service.
         networkMode: 'always',
         staleTime: freshForMs,
-        retry: (failures, error) => failures < retriesMax && mayPass(error),
+        retry: (failures, error) => failures < (isSignedOut(error) ? 1 : retriesMax) && mayPass(error),
         refetchOnWindowFocus: true,
         refetchOnReconnect: true,
       },
@@ -34,6 +39,11 @@ export function createQueryClient(on: { signedOut: () => void; twoFactorRequired
   })
 }
 
+function isSignedOut(error: unknown): boolean {
+  return error instanceof ApiProblem && error.code === 'not_signed_in'
+}
+
 function mayPass(error: unknown): boolean {
-  return !(error instanceof ApiProblem) || error.status === 0 || error.status >= 500
+  // Another request may just be replacing the session: its cookie comes with that answer.
+  return !(error instanceof ApiProblem) || error.status === 0 || error.status >= 500 || isSignedOut(error)
 }

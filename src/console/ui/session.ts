@@ -7,6 +7,7 @@ import { api, unwrap } from './api.ts'
 import { inBrowser } from './storage.ts'
 
 const freshForMs = 60_000
+const replacedWithinMs = 1_000
 const lastProjectKey = 'callbook-last-project'
 
 /** The signed-in person and their projects. */
@@ -14,8 +15,14 @@ export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ client, signal }) => {
     const before = client.getQueryData<SessionAnswer>(['session'])
-    const now = await unwrap(api.session.get({ fetch: { signal } }))
+    const ask = () => unwrap(api.session.get({ fetch: { signal } }))
+    let now = await ask()
     if (!before?.person) return now
+    // Another request may just be replacing the session: its cookie comes with that answer.
+    if (!now.person) {
+      await new Promise((resolve) => setTimeout(resolve, replacedWithinMs))
+      now = await ask()
+    }
     if (now.person && now.person.id !== before.person.id) {
       // Somebody else has signed in, in another tab: they must not see or send what this page holds.
       location.reload()
