@@ -256,6 +256,7 @@ describe('work on a call, in a browser', () => {
     await page.getByRole('button', { name: 'More for this call' }).click()
     await page.getByText('On hold: it cannot be deleted').waitFor()
     expect(await page.getByRole('menuitem', { name: 'Delete call' }).count()).toBe(0)
+    await page.getByRole('menu').locator(':focus').waitFor({ state: 'attached' })
     await page.keyboard.press('Escape')
     const lift = page.getByRole('button', { name: 'Lift', exact: true })
     await lift.click()

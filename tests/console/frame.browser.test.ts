@@ -376,6 +376,8 @@ describe('the frame of all pages, in a browser', () => {
     for (const open of [() => button.click(), () => button.press('Enter'), () => button.press('Space')]) {
       await open()
       await page.getByRole('menuitem', { name: 'Account' }).waitFor()
+      // The menu takes the focus a moment after it has appeared.
+      await page.getByRole('menu').locator(':focus').waitFor({ state: 'attached' })
       await page.keyboard.press('Escape')
       await page.getByRole('menu').waitFor({ state: 'detached' })
       await until(() => button.evaluate((element) => element === document.activeElement))
