@@ -82,6 +82,8 @@ describe('the frame of all pages, in a browser', () => {
     const member = await set.join(own, 'member')
     const page = await openTab(`/p/${own.id}/overview`)
     await heading(page, 'Overview').waitFor()
+    const rest = { clientX: 640, clientY: 300 }
+    await page.mouse.move(rest.clientX, rest.clientY)
     await page.keyboard.press('Control+k')
     const option = (name: string | RegExp) => page.getByRole('option', { name })
     const callsMayCome = Promise.withResolvers<void>()
@@ -98,9 +100,12 @@ describe('the frame of all pages, in a browser', () => {
     callsMayCome.resolve()
     await option(/A parcel was lost/).waitFor()
     // The browser tells of a pointer at rest, too, when what is under it has moved.
-    await option(/A parcel was lost/).dispatchEvent('mousemove')
+    for (const _ of [1, 2]) await option(/A parcel was lost/).dispatchEvent('mousemove', rest)
     expect(await option('Parcels in winter').getAttribute('aria-selected')).toBe('true')
-    await option('Lost parcels').click()
+    await page.mouse.move(rest.clientX, rest.clientY + 1)
+    await option('Lost parcels').hover()
+    expect(await option('Lost parcels').getAttribute('aria-selected')).toBe('true')
+    await page.keyboard.press('Enter')
     await page.waitForURL(/calls\?evaluation=fail/)
     for (const [typed, name, url] of [
       ['gap', 'Questions', /questions$/],
@@ -316,7 +321,6 @@ describe('the frame of all pages, in a browser', () => {
     }
     await page.route('**/two-factor', replace, { times: 1 })
     await page.getByRole('button', { name: 'Continue' }).click()
-    await dialog.waitFor()
     await page.getByRole('img', { name: /^QR code/ }).click()
   })
 

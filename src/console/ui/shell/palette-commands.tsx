@@ -23,7 +23,7 @@ import {
 } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useId, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useId, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import type { CallRow } from '../../../calls/reading/call-rows.ts'
 import { read } from '../api.ts'
@@ -60,6 +60,7 @@ export default function Commands({ query, onQuery, onClose }: CommandsProps) {
   const id = useId()
   /** Its id, since what is found may come before it. */
   const [chosen, setChosen] = useState<string | null>(null)
+  const isMoved = usePointer()
   const wanted = query.trim()
   const fixed = {
     'This call': useLinkCommands(),
@@ -145,9 +146,14 @@ export default function Commands({ query, onQuery, onClose }: CommandsProps) {
   )
 }
 
-/** Browsers also tell of a pointer at rest, when what is under it has moved. */
-function isMoved({ movementX, movementY }: MouseEvent): boolean {
-  return movementX !== 0 || movementY !== 0
+/** Tells whether the pointer has moved: browsers also tell of one at rest, when what is under it has moved. */
+function usePointer(): ({ clientX, clientY }: MouseEvent) => boolean {
+  const last = useRef<string | null>(null)
+  return ({ clientX, clientY }) => {
+    const [before, now] = [last.current, `${clientX} ${clientY}`]
+    last.current = now
+    return before !== null && before !== now
+  }
 }
 
 /** A command of the palette itself, which is found by its label and other words. */
