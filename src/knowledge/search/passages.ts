@@ -38,7 +38,8 @@ const queries = preparedQueries((db) => ({
       cross join knowledge_items on knowledge_items.seq = chunks.item_seq) as passages on true`)
     .prepare(),
   labelsOfItems: db
-    .select({ label: sql<number>`chunks.label` })
+    // As one value: thousands of rows would each become an object first.
+    .select({ labels: sql<string>`json_group_array(chunks.label)` })
     .from(sql`json_each(${sql.placeholder('itemIds')}) wanted
       cross join knowledge_items on knowledge_items.project_id = ${sql.placeholder('projectId')}
         and knowledge_items.id = wanted.value
@@ -83,10 +84,10 @@ export async function labelsOfItems(
   itemIds: readonly string[],
   filter: TagFilter = [],
 ): Promise<number[]> {
-  const rows = await queries(read).labelsOfItems.all({
+  const row = await queries(read).labelsOfItems.get({
     projectId,
     itemIds: JSON.stringify(itemIds),
     filter: JSON.stringify(filter),
   })
-  return rows.map(({ label }) => label)
+  return JSON.parse(row?.labels ?? '[]')
 }

@@ -16,7 +16,8 @@ const queries = preparedQueries((db) => ({
     .where(sql`project_id = ${projectId}`)
     .prepare(),
   labels: db
-    .select({ label: sql<number>`chunks.label` })
+    // As one value: thousands of rows would each become an object first.
+    .select({ labels: sql<string>`json_group_array(chunks.label)` })
     .from(sql`(
       select distinct item_seq from json_each(${sql.placeholder('first')}) as one cross join item_tags
         on item_tags.project_id = ${projectId} and item_tags.tag = one.value) as tagged
@@ -48,12 +49,12 @@ export class TaggedLabels {
     const key = JSON.stringify([projectId, newest?.changeSeq ?? 0, filter])
     const known = this.#labels.get(key)
     if (known) return known
-    const rows = await queries(read).labels.all({
+    const row = await queries(read).labels.get({
       projectId,
       first: JSON.stringify(first),
       filter: JSON.stringify(filter.slice(1)),
     })
-    const labels = rows.map(({ label }) => label)
+    const labels: number[] = JSON.parse(row?.labels ?? '[]')
     this.#labels.set(key, labels)
     return labels
   }

@@ -81,8 +81,12 @@ function queriesOf(db: ReadDatabase, { stats }: ChunkSegments): ReturnType<typeo
 function prepare(db: ReadDatabase, segments: readonly number[]) {
   const matching = recordsMatching({ kind: 'chunk', segments, match: sql`matches.value` })
   return {
-    termRows: prepareTermRows(db, segments, sql`true`),
-    termRowsAmong: prepareTermRows(db, segments, sql`doc in among`),
+    termRows: prepareTermRows(db, segments, () => sql`true`),
+    // Each segment has a list of its own, which is never read where it has none of the labels.
+    termRowsAmong: prepareTermRows(db, segments, (segment) => {
+      const labels = sql.placeholder(labelsOf(segment))
+      return sql`${labels} <> '[]' and doc in (select value from json_each(${labels}))`
+    }),
     counts: db
       .select({
         counted: sql<string>`(select json_array(count(*), coalesce(max(record), 0))
@@ -94,7 +98,16 @@ function prepare(db: ReadDatabase, segments: readonly number[]) {
   }
 }
 
-function prepareTermRows(db: ReadDatabase, segments: readonly number[], condition: SQL) {
+/** The name of a segment's labels among the values of a statement. */
+function labelsOf(segment: number): string {
+  return `labels${segment}`
+}
+
+function prepareTermRows(
+  db: ReadDatabase,
+  segments: readonly number[],
+  conditionIn: (segment: number) => SQL,
+) {
   const projectId = sql.placeholder('projectId')
   const places = segments.map((segment) => {
     const sizes = sql`(select hex(sz) from ${segmentTable('chunk', segment)}_docsize where id = doc)`
@@ -102,7 +115,7 @@ function prepareTermRows(db: ReadDatabase, segments: readonly number[], conditio
       ${sizes} as size
       from json_each(${sql.placeholder('terms')}) as terms
       cross join ${placesTable(segment)} as places on places.term >= terms.value ->> 0 and places.term <= terms.value ->> 1
-      where ${condition} and doc not in (${deletedOf(projectId)}) group by terms.key, doc`
+      where ${conditionIn(segment)} and doc not in (${deletedOf(projectId)}) group by terms.key, doc`
   })
   const version = sql`select ${statsOf(projectId)} as version, null as term, null as label, null as times,
     null as first, null as size`
@@ -115,8 +128,7 @@ function prepareTermRows(db: ReadDatabase, segments: readonly number[], conditio
       first: sql<number>`first`,
       size: sql<string>`size`,
     })
-    .from(sql`(with among as materialized (select value from json_each(${sql.placeholder('labels')}))
-      ${sql.join([version, ...places], sql` union all `)})`)
+    .from(sql`(${sql.join([version, ...places], sql` union all `)})`)
     .prepare()
 }
 
@@ -133,12 +145,23 @@ export async function readTermRows(
 ): Promise<{ version: string; rows: TermRow[] }> {
   const ranges = JSON.stringify(terms.map(({ from, to }) => [from, to]))
   const { termRows, termRowsAmong } = queriesOf(db, segments)
-  const values = { projectId, terms: ranges, labels: JSON.stringify(among ?? []) }
-  const [first, ...rows] = await (among ? termRowsAmong : termRows).all(values)
+  const values = { projectId, terms: ranges }
+  const [first, ...rows] = among
+    ? await termRowsAmong.all({ ...values, ...labelsBySegment(among, segments) })
+    : await termRows.all(values)
   return {
     version: first?.version ?? '[]',
     rows: rows.map(({ size, ...row }) => ({ ...row, words: readVarint(size) })),
   }
+}
+
+/** Which of the labels each segment has, as JSON, by their name in the statement. */
+function labelsBySegment(labels: readonly number[], { stats }: ChunkSegments): Record<string, string> {
+  const own = stats.map(({ segment, firstLabel, lastLabel }) => {
+    const within = labels.filter((label) => label >= firstLabel && label <= lastLabel)
+    return [labelsOf(segment), JSON.stringify(within)]
+  })
+  return Object.fromEntries(own)
 }
 
 /** Labels of chunks that match, in no order. */
