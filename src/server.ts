@@ -131,7 +131,7 @@ export function createServer(
         ...callTools(services.calls),
         figureTool(services.figures),
         compareTool(services.comparing),
-        ...gapTools(services.questionGroups, services.search),
+        ...gapTools(services.questionGroups),
       ]),
     )
     .use(ingestLinesRoutes(http, services.requestIngest))

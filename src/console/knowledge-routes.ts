@@ -131,7 +131,10 @@ export function questionRoutes(parts: QuestionParts) {
       .get('/asked', ({ member, query }) => questionGroups.list(member.projectId, query), {
         query: bodyOf(AskedRequest),
       })
-      .get('/asked/:id', ({ member, params }) => questionGroups.get(member.projectId, params.id))
+      .get('/asked/:id', async ({ member: { projectId }, params }) => {
+        const question = await questionGroups.get(projectId, params.id)
+        return Object.assign(question, { alike: await questionGroups.alike(projectId, question) })
+      })
       .patch(
         '/asked/:id',
         ({ member, person, params, body }) =>

@@ -66,7 +66,7 @@ export function openKnowledge(core: Core, { embedder, textThreads, index, erasur
   const knowledge = new Knowledge(core, { textThreads, indexer, index, erasure })
   const earlyEmbedder = new EarlyEmbedder(core, { embedder })
   core.onClose(() => earlyEmbedder.close())
-  const groups = new QuestionGroups(core)
+  const groups = new QuestionGroups(core, { search })
   const golden = new GoldenQuestions(core, { erasure, questions })
   const goldenRuns = new GoldenRuns(core, { search, golden })
   const files = new FileReader()

@@ -130,6 +130,24 @@ describe('questions, in a browser', () => {
     await service.services.settings.change(project.projectId, { gapCoverage: 0.5 })
   })
 
+  test('name the gaps that are alike, which open from there', async () => {
+    const { page, open } = tab
+    const own = await set.mintProject()
+    await service.services.settings.change(own.projectId, { keepQuestionsDays: 30 })
+    await own.send('PUT', '/v1/knowledge/refunds', { name: 'Refunds', text: 'We refund any order.' })
+    for (const query of ['zyxwv open', 'zyxwv, please', 'Which monks lived here?'])
+      await own.send('POST', '/v1/knowledge/search', { query })
+    await service.services.questions.flush()
+    await open(`/p/${own.id}/questions`)
+    await row('zyxwv open').click()
+    await page.getByText('1 similar gap', { exact: true }).click()
+    expect(await findings(page)).toEqual([])
+    await page.getByRole('link', { name: 'zyxwv, please' }).click()
+    await page.locator('tr[data-selected]').getByText('zyxwv, please').waitFor()
+    await page.goBack()
+    await page.locator('tr[data-selected]').getByText('zyxwv open').waitFor()
+  })
+
   test('are asked again once an item is written for them, and the page asks where its text covers too little', async () => {
     const { page, open } = tab
     for (const query of ['Do you sell gift vouchers?', 'Is the lift working today?']) await ask(query)

@@ -4,13 +4,16 @@ import type { ProjectSettings } from '../../db/project-settings.ts'
 import { goldenQuestions, knowledgeItems, people, questionStates, questions } from '../../db/schema.ts'
 import { notFound } from '../../errors.ts'
 import { type TagFilter, tagsOf } from '../../text/tags.ts'
+import type { Search } from '../search/search.ts'
 import { type FoundPassage, firstItem, readPassagesOf } from './hits.ts'
 import { type QuestionListRequest, readCursor, writeCursor } from './question-list.ts'
 import { dayMs } from './questions.ts'
+import { sharesHalf } from './wording.ts'
 
 const questionsMax = 200
 const itemsMax = 200
 const askingsMax = 20
+const alikeMax = 10
 
 export type QuestionState = QuestionListRequest['state']
 
@@ -108,9 +111,11 @@ type GroupRow = { [Name in keyof typeof columns]: (typeof columns)[Name]['_']['t
 /** Reads the questions that a project keeps, grouped by wording. */
 export class QuestionGroups {
   readonly #core: Core
+  readonly #search: Pick<Search, 'rareStems'>
 
-  constructor(core: Core) {
+  constructor(core: Core, { search }: { search: Pick<Search, 'rareStems'> }) {
     this.#core = core
+    this.#search = search
   }
 
   async counts(projectId: number): Promise<QuestionCounts> {
@@ -175,6 +180,17 @@ export class QuestionGroups {
       keepDays,
       gapCoverage,
     }
+  }
+
+  /** Other gaps that share at least half of a question's rare words, the most asked first, at most ten. */
+  async alike(
+    projectId: number,
+    { id, query }: Pick<AskedQuestion, 'id' | 'query'>,
+  ): Promise<Pick<Gap, 'id' | 'query' | 'count'>[]> {
+    const rare = await this.#search.rareStems(projectId, query)
+    const rows = await this.#read(projectId, sql`state = 'gap' and id <> ${id}`)
+    const alike = rows.filter((other) => sharesHalf(rare, other.query))
+    return alike.slice(0, alikeMax).map(({ id, query, count }) => ({ id, query, count }))
   }
 
   /** A page of the questions of a state, the most asked first. @throws invalid_request for a cursor that is none of ours */

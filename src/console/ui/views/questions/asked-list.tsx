@@ -198,6 +198,7 @@ function QuestionDetail({ question: row, written, ...acts }: QuestionDetailProps
   const detail = useQuery({ ...read(of.questions.asked({ id: row.id })), refetchInterval })
   // The list may still have it as it was.
   const question = detail.data ?? row
+  const alike = detail.data?.alike ?? []
   const calls = [...new Set(detail.data?.askings.flatMap(({ callId }) => callId ?? []))]
   return (
     <Stack gap="sm" pt={4} pb="xs" style={{ cursor: 'auto' }}>
@@ -218,6 +219,21 @@ function QuestionDetail({ question: row, written, ...acts }: QuestionDetailProps
           </section>
         )}
       </Loaded>
+      {alike.length > 0 && (
+        <details>
+          <summary>{counted(alike.length, 'similar gap')}</summary>
+          <ul>
+            {alike.map(({ id, query, count }) => (
+              <li key={id}>
+                <PageLink {...to.questions} search={{ question: id }} inherit>
+                  <bdi>{query}</bdi>
+                </PageLink>{' '}
+                <span className="cb-dimmed">asked {counted(count, 'time')}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
       {calls.length > 0 && (
         <p className="cb-dimmed">
           Asked in{' '}
