@@ -10,7 +10,7 @@ const retriesMax = 2
  * @param on.signedOut called when an answer says that the session has ended, except for queries with the meta `isEarly`,
  * which are sent before it is known whether anyone is signed in
  * @param on.twoFactorRequired the same for a person who must set up a second factor first
- * @param on.changed called when a change was made: its answer may have begun another session
+ * @param on.changed called after each change that succeeded: its answer may have begun a new session
  */
 export function createQueryClient(on: {
   signedOut: () => void
@@ -44,6 +44,6 @@ function isSignedOut(error: unknown): boolean {
 }
 
 function mayPass(error: unknown): boolean {
-  // Another request may just be replacing the session: its cookie comes with that answer.
+  // A request under way may be replacing the session. Its answer brings the new cookie.
   return !(error instanceof ApiProblem) || error.status === 0 || error.status >= 500 || isSignedOut(error)
 }

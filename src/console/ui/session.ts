@@ -18,7 +18,7 @@ export const sessionQuery = queryOptions({
     const ask = () => unwrap(api.session.get({ fetch: { signal } }))
     let now = await ask()
     if (!before?.person) return now
-    // Another request may just be replacing the session: its cookie comes with that answer.
+    // As in query-client.ts: a request under way may be replacing the session.
     if (!now.person) {
       await new Promise((resolve) => setTimeout(resolve, replacedWithinMs))
       now = await ask()

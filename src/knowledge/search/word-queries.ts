@@ -82,7 +82,7 @@ function prepare(db: ReadDatabase, segments: readonly number[]) {
   const matching = recordsMatching({ kind: 'chunk', segments, match: sql`matches.value` })
   return {
     termRows: prepareTermRows(db, segments, () => sql`true`),
-    // Each segment has a list of its own, which is never read where it has none of the labels.
+    // Each segment gets only its own labels, since each makes an index of its list. One without any is not read.
     termRowsAmong: prepareTermRows(db, segments, (segment) => {
       const labels = sql.placeholder(labelsOf(segment))
       return sql`${labels} <> '[]' and doc in (select value from json_each(${labels}))`
@@ -98,7 +98,7 @@ function prepare(db: ReadDatabase, segments: readonly number[]) {
   }
 }
 
-/** The name of a segment's labels among the values of a statement. */
+/** The placeholder of a segment's labels. */
 function labelsOf(segment: number): string {
   return `labels${segment}`
 }
@@ -155,7 +155,7 @@ export async function readTermRows(
   }
 }
 
-/** Which of the labels each segment has, as JSON, by their name in the statement. */
+/** Each segment's own labels, as JSON, by their placeholder. */
 function labelsBySegment(labels: readonly number[], { stats }: ChunkSegments): Record<string, string> {
   const own = stats.map(({ segment, firstLabel, lastLabel }) => {
     const within = labels.filter((label) => label >= firstLabel && label <= lastLabel)

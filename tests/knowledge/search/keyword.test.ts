@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { ReadDatabase } from '../../../src/db/reader.ts'
+import { segmentOf } from '../../../src/db/word-segments.ts'
 import { KeywordSearch } from '../../../src/knowledge/search/keyword.ts'
 import { labelsOfItems, readPassages } from '../../../src/knowledge/search/passages.ts'
 import { bestOf, RankedTerms } from '../../../src/knowledge/search/ranked-terms.ts'
@@ -247,7 +248,11 @@ describe('a project in which nearly all chunks have the same words', () => {
     const common = ['counter', 'hall', 'desk', 'visitor', 'queue']
     const random = seededRandom(7)
     const ids: string[] = []
+    const { read, write } = service.services.database
     for (let n = 0; n < 60; n++) {
+      // The second half goes into another segment of the keyword index.
+      if (n === 30)
+        await write.run(sql`update sqlite_sequence set seq = ((seq >> 13) + 1) << 13 where name = 'chunks'`)
       const words = [
         ...common.filter(() => random() < 0.9),
         ...rare.filter(() => random() < 0.1),
@@ -257,8 +262,8 @@ describe('a project in which nearly all chunks have the same words', () => {
       ids.push(await add(project, `Part ${n}`, text))
       await add(own, `Part ${n}`, text)
     }
-    const { read } = service.services.database
     const labels = await labelsOfItems(read, project.projectId, ids)
+    expect(new Set(labels.map(segmentOf)).size).toBe(2)
     const [filtered, alone] = [searching(project), searching(own)]
     for (const query of [
       ...rare.flatMap((word, at) => [`${word} ${common[at]}`, `${word} ${common[4 - at]} m${at}`]),

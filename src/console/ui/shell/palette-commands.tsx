@@ -60,7 +60,7 @@ export default function Commands({ query, onQuery, onClose }: CommandsProps) {
   const id = useId()
   /** Its id, since what is found may come before it. */
   const [chosen, setChosen] = useState<string | null>(null)
-  const isMoved = usePointer()
+  const isMoved = usePointerMoved()
   const wanted = query.trim()
   const fixed = {
     'This call': useLinkCommands(),
@@ -146,8 +146,11 @@ export default function Commands({ query, onQuery, onClose }: CommandsProps) {
   )
 }
 
-/** Tells whether the pointer has moved: browsers also tell of one at rest, when what is under it has moved. */
-function usePointer(): ({ clientX, clientY }: MouseEvent) => boolean {
+/**
+ * Tells whether the pointer has moved since the event before. Browsers also send events of a pointer at rest, when the
+ * page changes under it.
+ */
+function usePointerMoved(): ({ clientX, clientY }: MouseEvent) => boolean {
   const last = useRef<string | null>(null)
   return ({ clientX, clientY }) => {
     const [before, now] = [last.current, `${clientX} ${clientY}`]
